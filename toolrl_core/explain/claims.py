@@ -1,0 +1,298 @@
+"""Hold every checkable statement of the two notes against what the chapters compute.
+
+:mod:`toolrl_core.explain.ledger` lists the claims with the verdict that is expected of each. A chapter records
+what it computed and shows the table; the table leaves its data in the executed notebook, from where the
+scoreboard is made (:mod:`toolrl_core.explain.scoreboard`). The claims cell of a chapter reads::
+
+    ledger = ChapterClaims("01_reward_anatomy")
+    ledger.record("toolrl.6.1.call_missing", ours=Fraction(3, 4))          # the ledger knows the right value
+    ledger.record("toolrl.P1.range", ours="0 of 1,000,000 outside", check=outside == 0)
+    ledger.finish()                                                        # last line of the cell: the table
+
+``finish`` raises if one of the chapter's claims has no record, so a claim cannot be forgotten silently.
+Only the standard library is used.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from html import escape
+from numbers import Integral, Real
+from typing import Any, Final
+
+from toolrl_core.explain.ledger import NOTEBOOKS, QUOTED, Claim, ClaimError, load_claims
+
+__all__ = ["MIME_TYPE", "ChapterClaims", "Claim", "ClaimError", "ClaimRecord", "ClaimTable", "load_claims"]
+
+MIME_TYPE: Final = "application/vnd.toolrl.claims+json"
+_COLUMNS: Final = ("Claim", "The note's figure", "Ours", "Verdict")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClaimRecord:
+    """Hold what a chapter computed for one claim.
+
+    Parameters
+    ----------
+    claim
+        The claim of the ledger.
+    ours
+        Our value as text.
+    holds
+        Whether the verdict expected by the ledger was borne out.
+    depends
+        Why the verdict may change with the notebook's parameters; empty where it may not.
+    remark
+        A sentence for the reader, or nothing.
+    """
+
+    claim: Claim
+    ours: str
+    holds: bool
+    depends: str = ""
+    remark: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Give the verdict, or say that it does not hold with these parameters."""
+        return self.claim.verdict if self.holds else "does not hold with these parameters"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the record as plain data, as it is stored in the executed notebook."""
+        return {
+            "claim": self.claim.id,
+            "verdict": self.verdict,
+            "ours": self.ours,
+            "holds": self.holds,
+            "depends": self.depends,
+            "remark": self.remark,
+        }
+
+    def _repr_html_(self) -> str:
+        return _table_html([self], caption=f"Claim {self.claim.id}")
+
+
+class ChapterClaims:
+    """Collect the records of one chapter and render them.
+
+    Parameters
+    ----------
+    notebook
+        Stem of the notebook, one of ``NOTEBOOKS``.
+
+    Raises
+    ------
+    ClaimError
+        If no claim of the ledger is decided by this notebook.
+
+    Examples
+    --------
+    The note prints 2.3 points for a difference that is exactly 7/3. A value near the printed one is refused,
+    since the ledger holds the right one:
+
+    >>> from fractions import Fraction
+    >>> ledger = ChapterClaims("02_greedy_vs_optimal")
+    >>> ledger.record("toolrl.P2.counterexample", ours=Fraction(7, 3)).verdict
+    'reproduced with a correction'
+    >>> ChapterClaims("02_greedy_vs_optimal").record("toolrl.P2.counterexample", ours=2.3)
+    Traceback (most recent call last):
+      ...
+    toolrl_core.explain.ledger.ClaimError: toolrl.P2.counterexample: expected 'reproduced with a correction' \
+(printed 2.3, right 7/3), but ours is 2.3 points
+    """
+
+    def __init__(self, notebook: str) -> None:
+        self.notebook = notebook
+        self._claims = {claim.id: claim for claim in load_claims().values() if claim.decided_by == notebook}
+        self._records: dict[str, ClaimRecord] = {}
+        if notebook == QUOTED or not self._claims:
+            raise ClaimError(f"no claim is decided by the notebook {notebook!r}; valid: {', '.join(NOTEBOOKS)}")
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """List the ids of the chapter's claims that have no record yet."""
+        return tuple(id_ for id_ in self._claims if id_ not in self._records)
+
+    def record(
+        self,
+        claim_id: str,
+        *,
+        ours: float | Fraction | str | Iterable[float | Fraction],
+        check: object = None,
+        verdict: str | None = None,
+        shown: str | None = None,
+        remark: str = "",
+        depends: str = "",
+    ) -> ClaimRecord:
+        """Record what this chapter computed for a claim, and hold it against the ledger.
+
+        Where the ledger has numbers and `ours` is a number (or several in the ledger's order), they are compared
+        within the claim's tolerance: *reproduced* wants the printed numbers, *with a correction* the right ones,
+        *not reproduced* other ones than printed. `check` adds a condition of the chapter's own; it is required where
+        no numbers can be compared. It states the evidence *for the expected verdict*, so it is true for a claim
+        that is *not reproduced* when the failure was seen.
+
+        Parameters
+        ----------
+        claim_id
+            Id of a claim that this notebook decides.
+        ours
+            Our value, in the unit of the claim: a number, several numbers, or words.
+        check
+            Truth value of the chapter's own condition.
+        verdict
+            The verdict the chapter expects, where it wants to state it; must equal the ledger's.
+        shown
+            Text shown in place of `ours`.
+        remark
+            A sentence shown under the verdict.
+        depends
+            Why the condition may fail under other parameters (fewer samples, another seed). With it a failure is
+            recorded and shown; without it a failure raises.
+
+        Returns
+        -------
+        ClaimRecord
+            Renders as a table of one row.
+
+        Raises
+        ------
+        ClaimError
+            If the claim is unknown, belongs to another notebook or was recorded before, if the verdict differs from
+            the ledger's, if nothing can be compared, or if the comparison fails.
+        """
+        claim = self._require(claim_id)
+        if verdict is not None and verdict != claim.verdict:
+            raise ClaimError(f"{claim_id}: the chapter says {verdict!r}, the ledger expects {claim.verdict!r}")
+        values = _values(ours)
+        numbers = tuple(map(_exact, values))
+        text = shown or (_text(values, claim.unit) if values else str(ours))
+        compared = _agrees(claim, numbers) if numbers and claim.printed_numbers else None
+        if compared is None and check is None:
+            raise ClaimError(
+                f"{claim_id}: nothing to compare ours with; give a check (the ledger has {claim.printed!r})"
+            )
+        holds = compared is not False and (check is None or bool(check))
+        if not holds and not depends:
+            right = ", ".join(map(str, claim.right_numbers))
+            figures = f"printed {claim.printed}" + (f", right {right}" if right else "")
+            why = text if compared is False else f"{text}, and the chapter's check failed"
+            raise ClaimError(f"{claim_id}: expected {claim.verdict!r} ({figures}), but ours is {why}")
+        made = ClaimRecord(claim=claim, ours=text, holds=holds, depends=depends, remark=remark)
+        self._records[claim_id] = made
+        return made
+
+    def finish(self) -> "ClaimTable":
+        """Return the chapter's table; raise if one of its claims has no record.
+
+        Returns
+        -------
+        ClaimTable
+            To be the last expression of the claims cell.
+
+        Raises
+        ------
+        ClaimError
+            Naming the claims without a record.
+        """
+        if self.missing:
+            raise ClaimError(f"{self.notebook} has no record of: {', '.join(self.missing)}")
+        return ClaimTable(self.notebook, tuple(self._records[id_] for id_ in self._claims))
+
+    def _require(self, claim_id: str) -> Claim:
+        if claim_id in self._records:
+            raise ClaimError(f"{claim_id} was recorded before")
+        if claim_id in self._claims:
+            return self._claims[claim_id]
+        if claim_id in load_claims():
+            raise ClaimError(f"{claim_id} is decided by {load_claims()[claim_id].decided_by!r}, not {self.notebook!r}")
+        raise ClaimError(f"unknown claim {claim_id!r}; {self.notebook} decides: {', '.join(self._claims)}")
+
+    def __repr__(self) -> str:
+        return f"<{self.notebook}: {len(self._records)} of {len(self._claims)} claims recorded>"
+
+
+@dataclass(frozen=True)
+class ClaimTable:
+    """Render a chapter's records, and leave them in the notebook as data.
+
+    Parameters
+    ----------
+    notebook
+        Stem of the notebook.
+    records
+        One record for each claim that the notebook decides.
+    """
+
+    notebook: str
+    records: tuple[ClaimRecord, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Give the table as plain data, the content of the notebook's output of type ``MIME_TYPE``."""
+        return {"notebook": self.notebook, "records": [made.to_dict() for made in self.records]}
+
+    def __str__(self) -> str:
+        return "\n".join(f"{made.claim.id}: {made.ours} ({made.verdict})" for made in self.records)
+
+    def _repr_html_(self) -> str:
+        return _table_html(self.records, caption="The notes' claims that this chapter decides")
+
+    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+        return {"text/plain": str(self), "text/html": self._repr_html_(), MIME_TYPE: self.to_dict()}
+
+
+def _values(ours: object) -> tuple[object, ...]:
+    """Read `ours` as a tuple of numbers; nothing for words."""
+    if isinstance(ours, str | bool):
+        return ()
+    return tuple(ours) if isinstance(ours, Iterable) else (ours,)
+
+
+def _exact(value: object) -> Fraction | None:
+    """Read one number exactly; None where it is not finite."""
+    if isinstance(value, Integral):
+        return Fraction(int(value))
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, Real):
+        return Fraction(float(value)) if math.isfinite(value) else None
+    raise ClaimError(f"ours must be numbers or words, not {type(value).__name__}")
+
+
+def _text(values: Sequence[object], unit: str) -> str:
+    words = [f"{value:.6g}" if isinstance(value, float) else str(value) for value in values]
+    return ", ".join(words) + (f" {unit}" if unit else "")
+
+
+def _agrees(claim: Claim, numbers: Sequence[Fraction | None]) -> bool:
+    def near(wanted: Sequence[Fraction]) -> bool:
+        if len(wanted) != len(numbers):
+            raise ClaimError(f"{claim.id} wants {len(wanted)} numbers, got {len(numbers)}")
+        return all(n is not None and abs(n - w) <= claim.tolerance for n, w in zip(numbers, wanted, strict=True))
+
+    if claim.verdict == "not reproduced":
+        return not near(claim.printed_numbers)
+    return near(claim.right_numbers or claim.printed_numbers)
+
+
+def _row_html(made: ClaimRecord) -> str:
+    claim = made.claim
+    details = "".join(f"<br><small>{escape(text)}</small>" for text in (claim.correction, made.remark) if text)
+    if not made.holds:
+        details += f"<br><small>{escape(made.depends)}</small>"
+    where = f"{claim.note} note, section {claim.section}, level {claim.level}"
+    return (
+        f'<tr id="{escape(claim.anchor)}"><th scope="row"><code>{escape(claim.id)}</code><br>{escape(claim.statement)}'
+        f"<br><small>{escape(where)}</small></th><td>{escape(claim.printed)}</td><td>{escape(made.ours)}</td>"
+        f"<td>{escape(made.verdict)}{details}</td></tr>"
+    )
+
+
+def _table_html(records: Iterable[ClaimRecord], *, caption: str) -> str:
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in _COLUMNS)
+    body = "".join(map(_row_html, records))
+    return (
+        f'<div class="claims" role="region" tabindex="0" aria-label="{escape(caption)}" style="overflow-x: auto">'
+        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
