@@ -1,0 +1,65 @@
+"""Sphinx hooks of the book: executed notebooks, the scoreboard of claims, browser files of its own, no Thebe."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from book._tools import execute, vendor  # noqa: E402  (the project's root is no installed package)
+
+
+def require_preparation(app: Sphinx) -> None:
+    """Stop with one sentence where a page could not be built from what is there."""
+    stale = [source.stem for source in execute.sources() if not execute.is_current(source)]
+    if stale or not all(package.is_current for package in vendor.PACKAGES):
+        missing = f"executed copies of {', '.join(stale)}" if stale else "browser files"
+        raise SystemExit(f"The book lacks current {missing}: run `make book`, which prepares and builds everything.")
+
+
+def use_executed(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Build a notebook's page from the copy that papermill executed."""
+    if docname.startswith("notebooks/"):
+        executed = execute.EXECUTED / f"{Path(docname).name}.ipynb"
+        app.env.note_dependency(str(executed))
+        source[0] = executed.read_text(encoding="utf8")
+
+
+def leave_out_thebe(
+    app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
+) -> None:
+    """Leave out Thebe: it wants a server that runs code, and nothing here does."""
+    context["script_files"] = [
+        script
+        for script in context["script_files"]
+        if "thebe" not in f"{getattr(script, 'filename', '')}{getattr(script, 'attributes', {}).get('body', '')}"
+    ]
+
+
+class ScoreboardOfClaims(SphinxDirective):
+    """The table of all claims with the verdicts that the executed notebooks reached: ``{scoreboard}``."""
+
+    def run(self) -> list[nodes.Node]:
+        """Collect the claims tables of the executed notebooks."""
+        from toolrl_core.explain.scoreboard import collect, scoreboard
+
+        copies = [execute.target_of(source) for source in execute.sources()]
+        for copy in copies:
+            self.env.note_dependency(str(copy))
+        up = "../" * self.env.docname.count("/")
+        table = scoreboard(collect(copies)).to_html(page=f"{up}notebooks/{{notebook}}.html")
+        return [nodes.raw("", table, format="html")]
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect the hooks."""
+    app.connect("builder-inited", require_preparation)
+    app.connect("source-read", use_executed)
+    app.connect("html-page-context", leave_out_thebe, priority=999)
+    app.add_directive("scoreboard", ScoreboardOfClaims)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
