@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import permutations, product
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,8 @@ from hypothesis import strategies as st
 from toolrl_core.array_assignment import MATCHINGS, assignment_totals, greedy_totals, optimal_totals
 from toolrl_core.array_scores import pair_scores, score_arrays
 from toolrl_core.arrays import CallArrays, CaseArrays, draw_cases, to_calls
+from toolrl_core.schedules import constant
+from toolrl_core.spec import RewardSpec
 
 Call = tuple[str, dict[str, Any]]
 Case = tuple[list[Call], list[Call]]
@@ -48,23 +49,9 @@ def encode(*cases: Case) -> CaseArrays:
     return CaseArrays(arrays([case[0] for case in cases]), arrays([case[1] for case in cases]))
 
 
-def options(**changes: Any) -> Any:
+def options(*, correctness: tuple[float, float] = (-3.0, 3.0), **changes: Any) -> RewardSpec:
     """Return the paper's options with changes."""
-    low, high = changes.pop("correctness", (-3.0, 3.0))
-    schedule = SimpleNamespace(at=lambda step: SimpleNamespace(correctness=(low, high)))
-    paper = {
-        "names": "set",
-        "same_name": False,
-        "matching": "optimal",
-        "granularity": "parameter",
-        "credit": "partial",
-        "name_credit": None,
-        "extra_calls": "name_only",
-        "no_call": "scored",
-        "ordered": False,
-        "schedule": schedule,
-    }
-    return SimpleNamespace(**(paper | changes))
+    return RewardSpec(schedule=constant(correctness=correctness), **changes)
 
 
 RELEASED = {"names": "multiset", "same_name": True, "matching": "greedy_ground_truth"}
@@ -267,7 +254,7 @@ def test_greedy_leaves_a_worthless_partner_free() -> None:
     assert greedy_totals([[[0.0, 0.0], [4.0, 0.0]]]).item() == 4
 
 
-def reference(case: Case, spec: Any) -> Fraction:
+def reference(case: Case, spec: RewardSpec) -> Fraction:
     """Score one case with exact fractions, straight from the definitions."""
     truth, predicted = case
     n, m = len(truth), len(predicted)
@@ -287,7 +274,7 @@ def reference(case: Case, spec: Any) -> Fraction:
         if spec.same_name and expected[0] != given[0]:
             return Fraction(0)
         if spec.granularity == "call" and spec.credit == "exact":
-            return Fraction(expected[1] == given[1])
+            return Fraction(expected == given if spec.call_equality == "object" else expected[1] == given[1])
         keys, others = set(expected[1]), set(given[1])
         key = Fraction(len(keys & others), len(keys | others)) if keys | others else Fraction(1)
         if spec.credit == "exact":
@@ -348,7 +335,7 @@ def plain(arrays: CaseArrays, index: int) -> Case:
 
 OPTIONS = (
     *("names", "same_name", "matching", "granularity", "credit"),
-    *("name_credit", "extra_calls", "no_call", "ordered"),
+    *("name_credit", "extra_calls", "no_call", "ordered", "call_equality"),
 )
 EVERY_OPTION = [
     dict(zip(OPTIONS, values, strict=True))
@@ -362,6 +349,7 @@ EVERY_OPTION = [
         ("name_only", "counted"),
         ("scored", "zero"),
         (False, True),
+        ("arguments", "object"),
     )
 ]  # fmt: skip
 
@@ -482,7 +470,7 @@ def test_unknown_options_are_named_with_the_valid_ones() -> None:
     with pytest.raises(ValueError, match="credit: unknown 'half'; valid: partial, exact"):
         pair_scores(arrays, credit="half")
     with pytest.raises(ValueError, match="unknown matching 'hungarian'; valid matchings: optimal"):
-        score_arrays(arrays, options(matching="hungarian"))
+        assignment_totals(pair_scores(arrays), "hungarian")
     with pytest.raises(ValueError, match="unknown greedy order 'gold'"):
         greedy_totals(pair_scores(arrays), "gold")
     with pytest.raises(ValueError, match="chunk: 0"):

@@ -27,12 +27,8 @@ IntArray = NDArray[np.int64]
 WordArray = NDArray[np.uint64]
 
 _OPTIONS = {
-    "names": ("set", "multiset"),
     "granularity": ("parameter", "call", "answer"),
     "credit": ("partial", "exact"),
-    "name_credit": ("partial", "exact"),
-    "extra_calls": ("name_only", "counted"),
-    "no_call": ("scored", "zero"),
 }
 _CHUNK = 8192
 _HIGH_BITS = np.uint64(0x8080808080808080)
@@ -133,7 +129,9 @@ def pair_scores(
     return np.moveaxis(out, -1, 0)
 
 
-def score_arrays(arrays: CaseArrays, spec: RewardSpec, *, step: int | None = None, chunk: int = _CHUNK) -> ArrayScores:
+def score_arrays(
+    arrays: CaseArrays, spec: RewardSpec, *, step: float | None = None, chunk: int = _CHUNK
+) -> ArrayScores:
     r"""Return the correctness reward of every case.
 
     .. math::
@@ -157,10 +155,10 @@ def score_arrays(arrays: CaseArrays, spec: RewardSpec, *, step: int | None = Non
     ----------
     arrays : CaseArrays
     spec : RewardSpec
-        Read for names, same_name, matching, granularity, credit, name_credit, extra_calls, no_call, ordered and the
-        correctness range of the schedule. Parser, format, length and equality policy do not apply: there is no text,
-        and two values are equal if and only if their ids are.
-    step : int, optional
+        Read for names, same_name, matching, granularity, credit, name_credit, call_equality, extra_calls, no_call,
+        ordered and the correctness range of the schedule. Parser, format, length and equality policy do not apply:
+        there is no text, and two values are equal if and only if their ids are.
+    step : float, optional
         Training step, for schedules that need one.
     chunk : int
         Number of cases worked on at a time; changes speed and memory, never the result.
@@ -172,7 +170,7 @@ def score_arrays(arrays: CaseArrays, spec: RewardSpec, *, step: int | None = Non
     Raises
     ------
     ValueError
-        If an option is unknown, `chunk` is not positive, or the schedule needs a step and has none.
+        If `chunk` is not positive, or the schedule needs a step and has none.
 
     Notes
     -----
@@ -195,17 +193,10 @@ def score_arrays(arrays: CaseArrays, spec: RewardSpec, *, step: int | None = Non
     """
     if chunk < 1:
         raise ValueError(f"chunk: {chunk} is not a positive number of cases")
-    name_credit = spec.credit if spec.name_credit is None else spec.name_credit
-    _check(
-        names=spec.names,
-        granularity=spec.granularity,
-        credit=spec.credit,
-        name_credit=name_credit,
-        extra_calls=spec.extra_calls,
-        no_call=spec.no_call,
-    )
     low, high = spec.schedule.at(step).correctness
     assign = block_function(spec.matching)
+    whole_object = spec.granularity == "call" and spec.credit == "exact" and spec.call_equality == "object"
+    gated = spec.same_name or whole_object
     matched, maximum, name_score, pair_total = np.empty((4, len(arrays)))
     expected = np.empty(len(arrays), dtype=np.int64)
     for start in range(0, len(arrays), chunk):
@@ -214,12 +205,8 @@ def score_arrays(arrays: CaseArrays, spec: RewardSpec, *, step: int | None = Non
         same = _same_name(truth, predicted)
         n, m = _count(truth.present), _count(predicted.present)
         expected[part] = n
-        names, common = _name_score(
-            truth, predicted, same, names=spec.names, name_credit=name_credit, ordered=spec.ordered
-        )
-        pairs = _pair_block(
-            truth, predicted, same, same_name=spec.same_name, credit=spec.credit, granularity=spec.granularity
-        )
+        names, common = _name_score(truth, predicted, same, spec)
+        pairs = _pair_block(truth, predicted, same, same_name=gated, credit=spec.credit, granularity=spec.granularity)
         name_score[part] = names
         if spec.granularity == "answer" and spec.credit == "exact":
             pair_total[part] = total = optimal_block(pairs)
@@ -310,21 +297,19 @@ def _partial_row(truth: _Side, predicted: _Side, row: int, credit: str) -> Float
     return score
 
 
-def _name_score(
-    truth: _Side, predicted: _Side, same: BoolArray, *, names: str, name_credit: str, ordered: bool
-) -> tuple[FloatArray, IntArray]:
+def _name_score(truth: _Side, predicted: _Side, same: BoolArray, spec: RewardSpec) -> tuple[FloatArray, IntArray]:
     """Return the name term and the size of the multiset intersection of names, both of shape (cases,)."""
     occurrence = same.sum(axis=1, dtype=np.int8)  # how often each ground-truth name is predicted
     truth_rank, predicted_rank = _rank(truth), _rank(predicted)
     common = _count(truth_rank < occurrence)
-    if names == "set":
+    if spec.names == "set":
         shared = _count((truth_rank == 0) & (occurrence > 0))
         n, m = _count((truth_rank == 0) & truth.present), _count((predicted_rank == 0) & predicted.present)
     else:
         shared, n, m = common, _count(truth.present), _count(predicted.present)
     union = n + m - shared
-    if name_credit == "exact":
-        right = _same_list(truth, predicted, whole=False) if ordered else shared == union
+    if spec.exact_names:
+        right = _same_list(truth, predicted, whole=False) if spec.ordered else shared == union
         return right.astype(np.float64), common
     empty = union == 0
     return (shared + empty) / (union + empty), common
