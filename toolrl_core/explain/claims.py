@@ -127,11 +127,11 @@ class ChapterClaims:
     ) -> ClaimRecord:
         """Record what this chapter computed for a claim, and hold it against the ledger.
 
-        Where the ledger has numbers and `ours` is a number (or several in the ledger's order), they are compared
-        within the claim's tolerance: *reproduced* wants the printed numbers, *with a correction* the right ones,
-        *not reproduced* other ones than printed. `check` adds a condition of the chapter's own; it is required where
-        no numbers can be compared. It states the evidence *for the expected verdict*, so it is true for a claim
-        that is *not reproduced* when the failure was seen.
+        Where the ledger has numbers, `ours` must be numbers in the same order, and they are compared within the
+        claim's tolerance: *reproduced* wants the printed numbers, *with a correction* the right ones, *not
+        reproduced* others than printed. `check` adds a condition of the chapter's own; without numbers in the ledger
+        it is required. It states the evidence *for the expected verdict*: for a claim that is *not reproduced* it is
+        true when the failure was seen.
 
         Parameters
         ----------
@@ -168,17 +168,18 @@ class ChapterClaims:
         values = _values(ours)
         numbers = tuple(map(_exact, values))
         text = shown or (_text(values, claim.unit) if values else str(ours))
-        compared = _agrees(claim, numbers) if numbers and claim.printed_numbers else None
-        if compared is None and check is None:
-            raise ClaimError(
-                f"{claim_id}: nothing to compare ours with; give a check (the ledger has {claim.printed!r})"
-            )
-        holds = compared is not False and (check is None or bool(check))
+        wanted = claim.right_numbers or claim.printed_numbers
+        if wanted and not numbers:
+            raise ClaimError(f"{claim_id}: give numbers as ours (the ledger has {claim.printed!r}), and words as shown")
+        if not wanted and check is None:
+            raise ClaimError(f"{claim_id}: nothing to compare ours with; give a check (the note has {claim.printed!r})")
+        agrees = not wanted or _agrees(claim, numbers)
+        holds = agrees and (check is None or bool(check))
         if not holds and not depends:
-            right = ", ".join(map(str, claim.right_numbers))
-            figures = f"printed {claim.printed}" + (f", right {right}" if right else "")
-            why = text if compared is False else f"{text}, and the chapter's check failed"
-            raise ClaimError(f"{claim_id}: expected {claim.verdict!r} ({figures}), but ours is {why}")
+            right = f", right {', '.join(map(str, claim.right_numbers))}" if claim.right_numbers else ""
+            failed = "" if check is None or check else ", and the chapter's check failed"
+            message = f"expected {claim.verdict!r} (printed {claim.printed}{right}), but ours is {text}{failed}"
+            raise ClaimError(f"{claim_id}: {message}")
         made = ClaimRecord(claim=claim, ours=text, holds=holds, depends=depends, remark=remark)
         self._records[claim_id] = made
         return made
@@ -238,7 +239,7 @@ class ClaimTable:
     def _repr_html_(self) -> str:
         return _table_html(self.records, caption="The notes' claims that this chapter decides")
 
-    def _repr_mimebundle_(self, include: object = None, exclude: object = None) -> dict[str, Any]:
+    def _repr_mimebundle_(self, **_options: object) -> dict[str, Any]:
         return {"text/plain": str(self), "text/html": self._repr_html_(), MIME_TYPE: self.to_dict()}
 
 
@@ -266,14 +267,12 @@ def _text(values: Sequence[object], unit: str) -> str:
 
 
 def _agrees(claim: Claim, numbers: Sequence[Fraction | None]) -> bool:
-    def near(wanted: Sequence[Fraction]) -> bool:
-        if len(wanted) != len(numbers):
-            raise ClaimError(f"{claim.id} wants {len(wanted)} numbers, got {len(numbers)}")
-        return all(n is not None and abs(n - w) <= claim.tolerance for n, w in zip(numbers, wanted, strict=True))
-
-    if claim.verdict == "not reproduced":
-        return not near(claim.printed_numbers)
-    return near(claim.right_numbers or claim.printed_numbers)
+    wanted = claim.right_numbers or claim.printed_numbers
+    if len(wanted) != len(numbers):
+        raise ClaimError(f"{claim.id} wants {len(wanted)} numbers ({', '.join(map(str, wanted))}), got {len(numbers)}")
+    pairs = zip(numbers, wanted, strict=True)
+    near = all(number is not None and abs(number - figure) <= claim.tolerance for number, figure in pairs)
+    return near is not (claim.verdict == "not reproduced")
 
 
 def _row_html(made: ClaimRecord) -> str:

@@ -59,12 +59,12 @@ class Claim:
     verdict
         One of ``VERDICTS``.
     correction
-        What is right, for every verdict other than *reproduced*.
+        What is right instead, or what the printed figure leaves out.
     unit
         Unit of the numbers, for instance ``"points"`` or ``"%"``.
     printed_numbers, right_numbers
-        The printed and the right figures as exact numbers, in one order; empty where the claim is no number.
-        ``right_numbers`` differs from ``printed_numbers`` only in a claim with a correction.
+        The printed and the right figures as exact numbers; empty where there are none. Only a claim with a
+        correction has right numbers.
     tolerance
         Largest allowed absolute difference of each number.
     """
@@ -101,7 +101,7 @@ def load_claims() -> Mapping[str, Claim]:
     Raises
     ------
     ClaimError
-        If the data file names an id twice, an unknown verdict or an unknown notebook.
+        If the data file names an id twice, an unknown verdict or notebook, or right numbers without a correction.
 
     Examples
     --------
@@ -133,5 +133,7 @@ def _require_valid(claim: Claim, earlier: Mapping[str, Claim]) -> None:
         raise ClaimError(f"claim {claim.id!r} has the verdict {claim.verdict!r}; valid: {', '.join(VERDICTS)}")
     if claim.decided_by not in (*NOTEBOOKS, QUOTED):
         raise ClaimError(f"claim {claim.id!r} names the notebook {claim.decided_by!r}; valid: {', '.join(NOTEBOOKS)}")
+    if claim.right_numbers and (claim.verdict != VERDICTS[1] or claim.right_numbers == claim.printed_numbers):
+        raise ClaimError(f"claim {claim.id!r}: right numbers go with a correction, and differ from the printed ones")
     if (claim.verdict == "quoted only") != (claim.decided_by == QUOTED):
         raise ClaimError(f"claim {claim.id!r}: 'quoted only' and decided_by='quoted' go together")
