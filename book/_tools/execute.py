@@ -24,6 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 EXECUTED = ROOT / "_build" / "executed"
 CELL_SECONDS = 300
 NOTEBOOK_SECONDS = 900
+CAUSE = "the notebook stopped:"
+"""What stands before the cause in the output of a failed run; the kernel may write anything above it."""
 
 
 class NotebookError(RuntimeError):
@@ -46,17 +48,17 @@ def fingerprint(source: Path, parameters: Mapping[str, Any] | None = None) -> st
     return digest.hexdigest()
 
 
-def target_of(source: Path, parameters: Mapping[str, Any] | None = None) -> Path:
+def target_of(source: Path, parameters: Mapping[str, Any] | None = None, *, folder: Path = EXECUTED) -> Path:
     """Place of the executed copy; runs with other parameters never touch the book's copy."""
     if not parameters:
-        return EXECUTED / source.name
+        return folder / source.name
     name = hashlib.sha256(json.dumps(parameters, sort_keys=True).encode()).hexdigest()[:12]
-    return EXECUTED / f"with-{name}" / source.name
+    return folder / f"with-{name}" / source.name
 
 
-def is_current(source: Path, parameters: Mapping[str, Any] | None = None) -> bool:
+def is_current(source: Path, parameters: Mapping[str, Any] | None = None, *, folder: Path = EXECUTED) -> bool:
     """Tell whether the executed copy exists and was made from the inputs as they are now."""
-    target = target_of(source, parameters)
+    target = target_of(source, parameters, folder=folder)
     if not target.exists():
         return False
     made_from = json.loads(target.read_text(encoding="utf8"))["metadata"].get("toolrl", {}).get("inputs")
@@ -79,6 +81,7 @@ def execute(
     *,
     cell_seconds: float = CELL_SECONDS,
     notebook_seconds: float = NOTEBOOK_SECONDS,
+    folder: Path = EXECUTED,
 ) -> nbformat.NotebookNode:
     """Run a notebook with papermill, unless its executed copy is current, and return the executed copy.
 
@@ -90,6 +93,8 @@ def execute(
         New values for names of the `parameters` cell.
     cell_seconds, notebook_seconds : float
         Limits for one cell and for the whole run, the start of the kernel included.
+    folder : Path
+        Where executed copies are kept.
 
     Raises
     ------
@@ -102,8 +107,8 @@ def execute(
     if unknown:
         known = ", ".join(sorted(declared)) or "none"
         raise ValueError(f"{source.name} does not declare {', '.join(sorted(unknown))}; declared parameters: {known}")
-    target = target_of(source, parameters)
-    if not is_current(source, parameters):
+    target = target_of(source, parameters, folder=folder)
+    if not is_current(source, parameters, folder=folder):
         partial = target.with_suffix(".partial.ipynb")
         partial.parent.mkdir(parents=True, exist_ok=True)
         inputs = fingerprint(source, parameters)
@@ -139,18 +144,18 @@ def _run(
     else:
         if done.returncode == 0:
             return
-        cause = re.sub(r"\x1b\[[0-9;]*m", "", done.stderr).strip() or f"papermill ended with code {done.returncode}"
+        said = done.stderr.rpartition(CAUSE)[2].strip() or f"papermill ended with code {done.returncode}"
+        cause = re.sub(r"\x1b\[[0-9;]*m", "", said)
     raise NotebookError(f"{source.name}{_stopped_at(target)}: {cause}")
 
 
 def _stopped_at(partial: Path) -> str:
-    """Name the cell that a failed run did not finish."""
+    """Name the last cell that a failed run started."""
     if not partial.exists():
         return ""
-    for cell in nbformat.read(partial, as_version=4).cells:
-        if cell.metadata.get("papermill", {}).get("status") in {"running", "failed"}:
-            return f", cell {cell.id!r}"
-    return ""
+    cells = nbformat.read(partial, as_version=4).cells
+    started = [cell.id for cell in cells if cell.metadata.get("papermill", {}).get("start_time")]
+    return f", cell {started[-1]!r}" if started else ""
 
 
 def glued(notebook: nbformat.NotebookNode) -> dict[str, Any]:

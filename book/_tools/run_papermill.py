@@ -7,6 +7,8 @@ import papermill
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillException
 
+from book._tools.execute import CAUSE
+
 
 def main() -> None:
     """Run the job that standard input describes."""
@@ -24,9 +26,9 @@ def main() -> None:
             progress_bar=False,
         )
     except DeadKernelError:
-        raise SystemExit("the kernel died: killed from outside, out of memory, or ended by the cell itself") from None
+        raise SystemExit(f"{CAUSE} the kernel died: killed, out of memory, or ended by the cell itself") from None
     except (PapermillException, CellTimeoutError) as error:
-        raise SystemExit(str(error)) from None
+        raise SystemExit(f"{CAUSE} {error}") from None
 
 
 if __name__ == "__main__":

@@ -113,15 +113,17 @@ def explore(
     _check_signature(draw, grids)
     first = tuple(_position(name, grid, (start or {}).get(name)) for name, grid in grids.items())
 
+    descriptions = [(labels or {}).get(name, name.replace("_", " ")) for name in grids]
+    width = f"{max(map(len, descriptions)) * 0.6:g}em"  # one width, so that the sliders stand below each other
     sliders = [
         widgets.SelectionSlider(
             options=[(label, index) for index, label in enumerate(grid)],
             index=at,
-            description=(labels or {}).get(name, name.replace("_", " ")),
-            style={"description_width": "initial"},
+            description=description,
+            style={"description_width": width},
             layout={"width": "100%", "max_width": "36rem"},
         )
-        for (name, grid), at in zip(grids.items(), first, strict=True)
+        for grid, at, description in zip(grids.values(), first, descriptions, strict=True)
     ]
     places = list(itertools.product(*(range(len(grid)) for grid in grids.values())))
     frames = {place: widgets.HTML() for place in places}
