@@ -1,0 +1,70 @@
+"""Score tool calls as ToolRL does, see every point, and recompute what two research notes claim.
+
+Every public name is imported when it is first used, so that ``import toolrl_core`` and the scoring path load
+the standard library alone.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from toolrl_core.batch import score_many as score_many
+    from toolrl_core.calls import AcceptedCall as AcceptedCall
+    from toolrl_core.calls import GroundTruthError as GroundTruthError
+    from toolrl_core.calls import ToolCall as ToolCall
+    from toolrl_core.equality import equal as equal
+    from toolrl_core.formats import literal_format as literal_format
+    from toolrl_core.formats import ordered_tags_format as ordered_tags_format
+    from toolrl_core.formats import released_format as released_format
+    from toolrl_core.formats import strict_format as strict_format
+    from toolrl_core.ground_truth import GroundTruth as GroundTruth
+    from toolrl_core.ground_truth import parse_ground_truth as parse_ground_truth
+    from toolrl_core.ground_truth import render_completion as render_completion
+    from toolrl_core.ground_truth import single_valued as single_valued
+    from toolrl_core.matching import greedy_assignment as greedy_assignment
+    from toolrl_core.matching import optimal_assignment as optimal_assignment
+    from toolrl_core.pairs import pair_scores as pair_scores
+    from toolrl_core.parsing import ParsedCompletion as ParsedCompletion
+    from toolrl_core.parsing import parse_completion as parse_completion
+    from toolrl_core.reasons import Finding as Finding
+    from toolrl_core.reasons import Reason as Reason
+    from toolrl_core.rewards import iter_scores as iter_scores
+    from toolrl_core.rewards import score as score
+    from toolrl_core.schedules import LengthReward as LengthReward
+    from toolrl_core.schedules import Scales as Scales
+    from toolrl_core.schedules import constant as constant
+    from toolrl_core.schedules import dynamic as dynamic
+    from toolrl_core.schedules import equal_max as equal_max
+    from toolrl_core.schedules import linear as linear
+    from toolrl_core.schedules import two_stage as two_stage
+    from toolrl_core.spec import RewardSpec as RewardSpec
+
+_HOMES = {
+    "batch": ("score_many",),
+    "breakdown": ("RewardBreakdown",),
+    "calls": ("AcceptedCall", "GroundTruthError", "ToolCall"),
+    "equality": ("EQUALITY_POLICIES", "equal"),
+    "formats": ("literal_format", "ordered_tags_format", "released_format", "strict_format"),
+    "ground_truth": ("GroundTruth", "parse_ground_truth", "render_completion", "single_valued"),
+    "matching": ("Assignment", "greedy_assignment", "optimal_assignment"),
+    "pairs": ("pair_scores",),
+    "parsing": ("ParsedCompletion", "parse_completion"),
+    "reasons": ("Finding", "Reason"),
+    "rewards": ("iter_scores", "score"),
+    "schedules": ("LengthReward", "Scales", "Schedule", "constant", "dynamic", "equal_max", "linear", "two_stage"),
+    "spec": ("RewardSpec",),
+}
+_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
+__all__ = sorted(_HOME_OF)  # noqa: PLE0605
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME_OF:
+        return getattr(import_module(f"toolrl_core.{_HOME_OF[name]}"), name)
+    raise AttributeError(f"module 'toolrl_core' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]

@@ -1,0 +1,159 @@
+"""Score many completions at once into a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from toolrl_core.breakdown import package_version
+from toolrl_core.calls import GroundTruthError
+from toolrl_core.pairs import Target, prepare_target
+from toolrl_core.rewards import PAPER, evaluate, read_any
+from toolrl_core.spec import RewardSpec
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = (
+    "total",
+    "format",
+    "correctness",
+    "length",
+    "name_score",
+    "matched",
+    "maximum",
+    "n_ground_truth",
+    "n_predicted",
+    "n_malformed",
+    "reasons",
+)
+
+
+def score_many(
+    completions: Iterable[Any],
+    ground_truths: Iterable[Any],
+    spec: RewardSpec = PAPER,
+    *,
+    step: float | Sequence[float] | None = None,
+    progress: bool = False,
+) -> pd.DataFrame:
+    """Score many completions; the numbers equal those of `score`, without its account of every point.
+
+    Parameters
+    ----------
+    completions : iterable, length n
+        Completions in any form of `score`.
+    ground_truths : iterable, length n
+        Ground truths in any form of `parse_ground_truth`; each distinct one is read once.
+    spec : RewardSpec
+        The reward's options.
+    step : float or sequence of float, optional
+        Training step, one for all or one each.
+    progress : bool
+        Show a progress bar (needs tqdm).
+
+    Returns
+    -------
+    pandas.DataFrame, n rows
+        The same columns on every row: total, format (NaN where it does not apply), correctness and length in
+        points; name_score, matched and maximum in raw points; n_ground_truth, n_predicted and n_malformed calls;
+        reasons, the reason codes of reading and format joined by spaces. ``attrs`` holds the spec and the version.
+
+    Raises
+    ------
+    GroundTruthError
+        If a ground truth cannot be used; the message names the row.
+    ValueError
+        If the lengths differ, or the schedule needs a step.
+
+    Examples
+    --------
+    >>> gold = [{"name": "f", "parameters": {"a": 1}}]
+    >>> score_many([[{"name": "f", "parameters": {"a": 2}}], []], [gold, gold])["correctness"].tolist()
+    [1.0, -3.0]
+    """
+    import pandas as pd
+
+    rows = list(score_rows(_paired(completions, ground_truths), spec, step=step, progress=progress))
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(COLUMNS)
+    kinds = ["float64"] * 7 + ["int64"] * 3 + [None]
+    table = pd.DataFrame(
+        {name: pd.Series(values, dtype=kind) for name, values, kind in zip(COLUMNS, columns, kinds, strict=True)}
+    )
+    table.attrs = {"spec": spec.to_dict(), "version": package_version()}
+    return table
+
+
+def _paired(completions: Iterable[Any], ground_truths: Iterable[Any]) -> list[tuple[Any, Any]]:
+    first, second = list(completions), list(ground_truths)
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} completions but {len(second)} ground truths")
+    return list(zip(first, second, strict=True))
+
+
+def score_rows(
+    pairs: Iterable[tuple[Any, Any]],
+    spec: RewardSpec,
+    *,
+    step: float | Sequence[float] | None = None,
+    progress: bool = False,
+) -> Iterator[tuple[Any, ...]]:
+    """Score pairs of completion and ground truth into plain rows with the columns of `COLUMNS`.
+
+    Parameters are those of `score_many`; only the standard library is needed (without a progress bar).
+    """
+    targets = _Targets(spec)
+    one_step = None if isinstance(step, Sequence) else step
+    steps = step if isinstance(step, Sequence) else None
+    if steps is not None and isinstance(pairs, Sequence) and len(steps) != len(pairs):
+        raise ValueError(f"{len(pairs)} rows but {len(steps)} steps")
+    scales = spec.schedule.at(one_step) if steps is None else None
+    for row, (completion, ground_truth) in enumerate(_shown(pairs, progress)):
+        try:
+            target = targets.prepare(ground_truth)
+        except GroundTruthError as error:
+            raise GroundTruthError(f"row {row}: {error.problem}", index=error.index, field=error.field) from None
+        at = one_step if steps is None else steps[row]
+        here = scales if scales is not None else spec.schedule.at(at)
+        reading, text = read_any(completion, spec)
+        outcome = evaluate(reading, text, target, spec, here, at)
+        findings = reading.findings + outcome.format_findings
+        reasons = " ".join(dict.fromkeys([finding.reason.value for finding in findings])) if findings else ""
+        yield (
+            outcome.total,
+            outcome.format,
+            outcome.correctness,
+            outcome.length,
+            outcome.name_score,
+            outcome.matched,
+            outcome.maximum,
+            len(target.calls),
+            len(reading.calls),
+            reading.malformed,
+            reasons,
+        )
+
+
+def _shown(pairs: Iterable[tuple[Any, Any]], progress: bool) -> Iterable[tuple[Any, Any]]:
+    if not progress:
+        return pairs
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ValueError("progress=True needs the package tqdm") from None
+    return tqdm(pairs, unit="completions", smoothing=0)  # type: ignore[no-any-return]
+
+
+class _Targets:
+    """Prepare each distinct ground truth once (texts by value, other objects by identity)."""
+
+    def __init__(self, spec: RewardSpec) -> None:
+        self.spec = spec
+        self.known: dict[Any, tuple[Any, Target]] = {}
+
+    def prepare(self, ground_truth: Any) -> Target:
+        key = ground_truth if type(ground_truth) is str else id(ground_truth)
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = (ground_truth, prepare_target(ground_truth, self.spec))
+        return found[1]

@@ -1,0 +1,265 @@
+"""Account for every point of a scored completion: which call, key and value won or lost it, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, NamedTuple
+
+from toolrl_core.calls import ToolCall
+from toolrl_core.matching import Assignment
+from toolrl_core.reasons import Finding
+from toolrl_core.schedules import Scales
+from toolrl_core.spec import RewardSpec
+
+
+NO_PAIRS = Assignment(0.0, ())
+
+
+class Outcome(NamedTuple):
+    """Hold the numbers of one score, before they are explained."""
+
+    format: float | None
+    correctness: float
+    length: float
+    name_score: float
+    matched: float
+    maximum: float
+    assignment: Assignment
+    shortcut: float
+    failed: bool
+    format_findings: list[Finding]
+
+    @property
+    def total(self) -> float:
+        """Return the sum of the parts, in points."""
+        return self.correctness + self.length + (self.format or 0.0)
+
+
+def package_version() -> str:
+    """Return the version of the installed package, or "source" where it is not installed."""
+    try:
+        return version("toolrl-core")
+    except PackageNotFoundError:
+        return "source"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyScore:
+    """State what became of one parameter of a pair.
+
+    Parameters
+    ----------
+    key : str
+        The parameter.
+    state : {"right", "wrong_value", "missing", "extra", "free", "wrong_optional_value"}
+        What became of it.
+    expected, found : JSON value
+        The ground truth's value (or accepted values) and the predicted one; None where there is none.
+    value_score : float
+        Raw points for the value (parameter granularity).
+    """
+
+    key: str
+    state: str
+    expected: Any
+    found: Any
+    value_score: float
+
+
+@dataclass(frozen=True, slots=True)
+class PairScore:
+    """State how one ground-truth call fared.
+
+    Parameters
+    ----------
+    ground_truth_index : int
+        Its position in the ground truth.
+    predicted_index : int or None
+        Position of the predicted call that it was paired with.
+    name : str
+        Its name.
+    predicted_name : str or None
+        The partner's name.
+    score : float
+        Raw points of the pair.
+    available : float
+        Raw points of a perfect partner.
+    key_score : float
+        Raw points for the keys (parameter granularity), else 0.
+    keys : tuple of KeyScore
+        Every parameter of either side.
+    """
+
+    ground_truth_index: int
+    predicted_index: int | None
+    name: str
+    predicted_name: str | None
+    score: float
+    available: float
+    key_score: float
+    keys: tuple[KeyScore, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Hold one addend of a total.
+
+    Parameters
+    ----------
+    label : str
+        What it is for.
+    points : float
+        What it adds, in points.
+    available : float
+        What it could add at most, in points.
+    """
+
+    label: str
+    points: float
+    available: float
+
+
+@dataclass(frozen=True)
+class RewardBreakdown:
+    """Hold a score and the account of all its points.
+
+    Parameters
+    ----------
+    total : float
+        Sum of format, correctness and length, in points.
+    format : float or None
+        Format reward; None where a completion without text has none.
+    correctness : float
+        Correctness reward.
+    length : float
+        Length reward (0 without one).
+    name_score : float
+        Raw points for the names, between 0 and 1.
+    pairs : tuple of PairScore
+        One entry for each ground-truth call.
+    matched, maximum : float
+        Raw points reached and reachable (R_max and S_max of the note).
+    reasons : tuple of Finding
+        Everything unusual in the text and every point lost.
+    spec : RewardSpec
+        The options that were used.
+    scales : Scales
+        Ranges of format and correctness at this step.
+    step : float or None
+        The training step.
+    unmatched : tuple of ToolCall
+        Predicted calls without a partner.
+    n_predicted, n_malformed : int
+        Numbers of decoded and of malformed calls.
+    shortcut : float
+        Raw points that an exact copy was given beyond its pairs (released rules only).
+    scored : bool
+        Whether the correctness was computed (a ground truth without calls may be left at 0).
+
+    Notes
+    -----
+    ToolRL note §6.1. `parts` adds up to `total` within 1e-12.
+    """
+
+    total: float
+    format: float | None
+    correctness: float
+    length: float
+    name_score: float
+    pairs: tuple[PairScore, ...]
+    matched: float
+    maximum: float
+    reasons: tuple[Finding, ...]
+    spec: RewardSpec
+    scales: Scales
+    step: float | None = None
+    unmatched: tuple[ToolCall, ...] = ()
+    n_predicted: int = 0
+    n_malformed: int = 0
+    shortcut: float = 0.0
+    scored: bool = True
+
+    @property
+    def point(self) -> float:
+        """Return what one raw point is worth, in points of correctness."""
+        low, high = self.scales.correctness
+        return (high - low) / self.maximum if self.scored else 0.0
+
+    def parts(self) -> tuple[Part, ...]:
+        """Return the addends of the total, in points.
+
+        Returns
+        -------
+        tuple of Part
+            The floor of correctness, then names, keys, values and calls, then format and length.
+        """
+        return tuple(self._parts())
+
+    def _parts(self) -> Iterator[Part]:
+        point = self.point
+        if self.scored:
+            low = self.scales.correctness[0]
+            yield Part("floor", low, low)
+            if self.spec.granularity == "answer":
+                yield Part("answer", point * self.matched, point * self.maximum)
+            else:
+                yield Part("names", point * self.name_score, point)
+                for pair in self.pairs:
+                    yield from self._pair_parts(pair, point)
+            if self.shortcut:
+                yield Part("exact copy", point * self.shortcut, point * self.shortcut)
+            extra = self.maximum - 1 - sum(pair.available for pair in self.pairs)
+            if self.spec.granularity != "answer" and extra > 0:
+                yield Part("extra calls", 0.0, point * extra)
+        if self.format is not None and self.spec.format_rule != "none":
+            yield Part("format", self.format, self.scales.format[1])
+        if self.spec.length_reward is not None:
+            yield Part("length", self.length, 1.0)
+
+    def _pair_parts(self, pair: PairScore, point: float) -> Iterator[Part]:
+        label = f"call {pair.ground_truth_index} {pair.name}"
+        if self.spec.granularity == "call":
+            yield Part(label, point * pair.score, point)
+            return
+        yield Part(f"{label}: keys", point * pair.key_score, point)
+        for key in pair.keys:
+            if key.state in ("right", "wrong_value", "missing"):
+                yield Part(f"{label}: value of {key.key}", point * key.value_score, point)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain values, with the spec and the package version (provenance)."""
+        return {
+            "total": self.total,
+            "format": self.format,
+            "correctness": self.correctness,
+            "length": self.length,
+            "name_score": self.name_score,
+            "matched": self.matched,
+            "maximum": self.maximum,
+            "n_ground_truth": len(self.pairs),
+            "n_predicted": self.n_predicted,
+            "n_malformed": self.n_malformed,
+            "pairs": [_fields(pair) for pair in self.pairs],
+            "unmatched": [call.to_dict() for call in self.unmatched],
+            "parts": [_fields(part) for part in self.parts()],
+            "reasons": [{"reason": f.reason.value, "position": f.position, "detail": f.detail} for f in self.reasons],
+            "scales": {"format": list(self.scales.format), "correctness": list(self.scales.correctness)},
+            "step": self.step,
+            "spec": self.spec.to_dict(),
+            "version": package_version(),
+        }
+
+    def _repr_html_(self) -> str:
+        from toolrl_core.ladder import ladder_html
+
+        return ladder_html(self)
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    plain = {}
+    for name in record.__dataclass_fields__:
+        value = getattr(record, name)
+        plain[name] = [_fields(item) for item in value] if name == "keys" else value
+    return plain

@@ -1,0 +1,246 @@
+"""Explain a score: turn its numbers into an account of calls, keys and values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from toolrl_core.breakdown import KeyScore, Outcome, PairScore, RewardBreakdown
+from toolrl_core.calls import AcceptedCall, ToolCall, first_value
+from toolrl_core.equality import comparison
+from toolrl_core.json_calls import RawCall
+from toolrl_core.matching import assign
+from toolrl_core.pairs import (
+    ExpectedCall,
+    Target,
+    canonical_names,
+    count_pair,
+    key_score,
+    pair_score,
+    score_table,
+)
+from toolrl_core.parsing import Reading
+from toolrl_core.reasons import Finding, Reason
+from toolrl_core.schedules import Scales
+from toolrl_core.spec import RewardSpec
+
+_KEY_REASONS = {
+    "wrong_value": Reason.WRONG_VALUE,
+    "missing": Reason.MISSING_KEY,
+    "extra": Reason.EXTRA_KEY,
+    "wrong_optional_value": Reason.WRONG_OPTIONAL_VALUE,
+}
+
+
+def explain(
+    outcome: Outcome, reading: Reading, target: Target, spec: RewardSpec, scales: Scales, step: float | None
+) -> RewardBreakdown:
+    """Build the breakdown of a score.
+
+    Parameters
+    ----------
+    outcome : Outcome
+        The numbers.
+    reading : Reading
+        The completion as read.
+    target : Target
+        The prepared ground truth.
+    spec : RewardSpec
+        The options.
+    scales : Scales
+        Ranges of format and correctness at this step.
+    step : float or None
+        Training step.
+
+    Returns
+    -------
+    RewardBreakdown
+        The numbers with their account.
+    """
+    names = canonical_names(reading.calls, spec)
+    partners = {} if outcome.failed else _partners(outcome, target, names, len(reading.calls))
+    pairs = tuple(
+        _pair(j, expected, partners.get(j), reading.calls, names, outcome, spec)
+        for j, expected in enumerate(target.calls)
+    )
+    taken = {pair.predicted_index for pair in pairs}
+    unmatched = [i for i in range(len(reading.calls)) if i not in taken]
+    scored = bool(target.calls) or spec.no_call == "scored"
+    findings = [*reading.findings, *outcome.format_findings]
+    if scored and not outcome.failed:
+        findings += _score_findings(outcome, reading, target, pairs, unmatched, names, spec)
+    elif not scored:
+        findings.append(Finding(Reason.NO_CALL_NOT_SCORED, None, "correctness is 0 whatever is predicted"))
+        if reading.calls:
+            findings.append(Finding(Reason.UNNEEDED_TOOL_CALL, None, ", ".join(names[:5])))
+    return RewardBreakdown(
+        total=outcome.total,
+        format=outcome.format,
+        correctness=outcome.correctness,
+        length=outcome.length,
+        name_score=outcome.name_score,
+        pairs=pairs,
+        matched=outcome.matched,
+        maximum=outcome.maximum,
+        reasons=tuple(findings),
+        spec=spec,
+        scales=scales,
+        step=step,
+        unmatched=tuple(_tool_call(reading.calls[i]) for i in unmatched),
+        n_predicted=len(reading.calls),
+        n_malformed=reading.malformed,
+        shortcut=outcome.shortcut,
+        scored=scored,
+    )
+
+
+def _tool_call(call: RawCall) -> ToolCall:
+    return ToolCall(call.name, call.arguments or {})
+
+
+def _partners(outcome: Outcome, target: Target, names: list[str], predicted: int) -> dict[int, int]:
+    """Return each ground-truth call's partner; one with no points is shown with a free call of its name."""
+    partners = dict(outcome.assignment.pairs)
+    taken = set(partners.values())
+    for j, expected in enumerate(target.calls):
+        if j not in partners:
+            free = next((i for i in range(predicted) if i not in taken and names[i] == expected.name), None)
+            if free is not None:
+                partners[j] = free
+                taken.add(free)
+    return partners
+
+
+def _pair(
+    j: int,
+    expected: ExpectedCall,
+    partner: int | None,
+    calls: list[RawCall],
+    names: list[str],
+    outcome: Outcome,
+    spec: RewardSpec,
+) -> PairScore:
+    available = 1.0 + len(expected.required) if spec.granularity == "parameter" else 1.0
+    malformed = partner is not None and partner >= len(calls)
+    call = RawCall("", {}, None, 0) if partner is None or malformed else calls[partner]
+    arguments: Mapping[str, Any] = call.arguments or {}
+    compare = comparison(spec.equality)
+    scored = j in dict(outcome.assignment.pairs)
+    total = pair_score(expected, call, spec, compare) if scored else 0.0
+    keys = tuple(
+        _key(key, expected, arguments, compare, partner is not None, scored, spec)
+        for key in dict.fromkeys([*expected.required, *arguments])
+    )
+    values = sum(key.value_score for key in keys)
+    parameter = spec.granularity == "parameter"
+    keyed = 0.0
+    if scored and parameter:
+        keyed = key_score(count_pair(expected, arguments, compare), len(expected.required))
+        keyed = keyed if spec.credit == "partial" else total - values
+    return PairScore(
+        ground_truth_index=j,
+        predicted_index=None if malformed else partner,
+        name=expected.call.name,
+        predicted_name=None if partner is None or malformed else calls[partner].name,
+        score=total,
+        available=available,
+        key_score=keyed,
+        keys=keys,
+    )
+
+
+def _key(
+    key: str,
+    expected: ExpectedCall,
+    arguments: Mapping[str, Any],
+    compare: Any,
+    paired: bool,
+    scored: bool,
+    spec: RewardSpec,
+) -> KeyScore:
+    found = arguments.get(key)
+    if key not in expected.required:
+        state = "extra"
+        if key in expected.optional:
+            state = "free" if expected.matchers[key](found) else "wrong_optional_value"
+        return KeyScore(key, state, _accepted(expected, key), found, 0.0)
+    wanted = _accepted(expected, key)
+    if not paired or key not in arguments:
+        return KeyScore(key, "missing", wanted, None, 0.0)
+    right = compare(expected.required[key], found) if expected.values is not None else expected.matchers[key](found)
+    earned = 1.0 if right and scored and spec.granularity == "parameter" else 0.0
+    return KeyScore(key, "right" if right else "wrong_value", wanted, found, earned)
+
+
+def _accepted(expected: ExpectedCall, key: str) -> Any:
+    """Return what a ground-truth call accepts for a parameter: one value, or a list where there are several."""
+    call = expected.call
+    if isinstance(call, AcceptedCall):
+        if key not in call.accepted:
+            return call.defaults.get(key)
+        options = [first_value(option) for option in call.accepted[key]]
+        return options[0] if len(options) == 1 else options
+    return call.arguments.get(key)
+
+
+def _score_findings(
+    outcome: Outcome,
+    reading: Reading,
+    target: Target,
+    pairs: tuple[PairScore, ...],
+    unmatched: list[int],
+    names: list[str],
+    spec: RewardSpec,
+) -> list[Finding]:
+    findings = []
+    if not target.calls and reading.calls:
+        findings.append(Finding(Reason.UNNEEDED_TOOL_CALL, reading.calls[0].position, ", ".join(names[:5])))
+        return findings
+    for pair in pairs:
+        label = f"call {pair.ground_truth_index} {pair.name}"
+        if pair.predicted_index is None:
+            findings.append(Finding(Reason.MISSING_CALL, None, label))
+            continue
+        position = reading.calls[pair.predicted_index].position
+        if names[pair.predicted_index] != target.names[pair.ground_truth_index]:
+            findings.append(Finding(Reason.WRONG_NAME, position, f"{label}: found {pair.predicted_name}"))
+        for key in pair.keys:
+            if key.state in _KEY_REASONS:
+                findings.append(Finding(_KEY_REASONS[key.state], position, f"{label}, {key.key}: {_shown(key)}"))
+    findings += [Finding(Reason.UNEXPECTED_CALL, reading.calls[i].position, reading.calls[i].name) for i in unmatched]
+    findings += _rule_findings(outcome, reading, target, names, spec)
+    return findings
+
+
+def _rule_findings(
+    outcome: Outcome, reading: Reading, target: Target, names: list[str], spec: RewardSpec
+) -> list[Finding]:
+    """State points that the reward's own rules took: a greedy matching, or a comparison of orders."""
+    findings = []
+    if spec.matching != "optimal" and spec.granularity != "answer" and target.calls and reading.calls:
+        best = assign(score_table(target, reading.calls, names, spec)).total
+        if best > outcome.assignment.total + 1e-9 and not outcome.shortcut:
+            loss = best - outcome.assignment.total
+            findings.append(Finding(Reason.GREEDY_LOSS, None, f"{loss:.6g} raw points less than the optimal matching"))
+    if spec.ordered and outcome.matched < outcome.maximum and len(names) == len(target.names):
+        findings.append(Finding(Reason.ORDER_DIFFERS, None, "names, keys and calls are compared in order"))
+    if spec.equality == "schema":
+        for j, expected in enumerate(target.calls):
+            declared = expected.call.schema if isinstance(expected.call, AcceptedCall) else {}
+            bare = [key for key in expected.required if key not in declared]
+            if bare:
+                findings.append(Finding(Reason.SCHEMA_MISSING, None, f"call {j} {expected.name}: {', '.join(bare)}"))
+    return findings
+
+
+def _shown(key: KeyScore) -> str:
+    if key.state == "missing":
+        return f"expected {_short(key.expected)}"
+    if key.state == "extra":
+        return f"found {_short(key.found)}"
+    return f"expected {_short(key.expected)}, found {_short(key.found)}"
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

@@ -1,0 +1,272 @@
+"""Score pairs of calls and the names of an answer: the terms that a matching adds up."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from toolrl_core.calls import AcceptedCall, ToolCall
+from toolrl_core.equality import accepts, coerce, comparison, unordered_equal
+from toolrl_core.ground_truth import GroundTruth, parse_ground_truth, with_schema
+from toolrl_core.json_calls import RawCall
+from toolrl_core.spec import RewardSpec
+
+Match = Callable[[Any], bool]
+
+
+class ExpectedCall:
+    """Hold one ground-truth call prepared for many comparisons under one spec."""
+
+    __slots__ = ("call", "defaults", "matchers", "name", "optional", "required", "source", "values")
+
+    def __init__(self, call: ToolCall | AcceptedCall, spec: RewardSpec) -> None:
+        if spec.schemas:
+            call = with_schema(call, spec.schemas)
+        self.call = call
+        self.name = spec.name_aliases.get(call.name, call.name)
+        self.values: dict[str, Any] | None = None
+        self.matchers: dict[str, Match] = {}
+        self.optional: frozenset[str] = frozenset()
+        self.defaults: Mapping[str, Any] = {}
+        self.source: dict[str, Any] | None = None
+        plain = spec.equality != "schema" and not spec.unordered
+        if isinstance(call, ToolCall):
+            self.source = {"name": call.name, "parameters": dict(call.arguments)}
+            self.required: dict[str, Any] = dict(call.arguments)
+            if plain:
+                self.values = self.required
+                return
+            options: Mapping[str, Sequence[Any]] = {key: (value,) for key, value in call.arguments.items()}
+            schema: Mapping[str, Any] = {}
+        else:
+            self.optional = frozenset(call.optional)
+            self.defaults = call.defaults
+            self.required = {key: values for key, values in call.accepted.items() if key not in self.optional}
+            options, schema = call.accepted, call.schema
+        for key in [*options, *(k for k in self.optional if k not in options)]:
+            declared = schema.get(key) if spec.equality == "schema" else None
+            free = (self.defaults[key],) if key in self.defaults and key in self.optional else ()
+            unordered = key in spec.unordered or f"{call.name}.{key}" in spec.unordered
+            self.matchers[key] = _matcher((*options.get(key, ()), *free), declared, unordered, spec.equality)
+
+    def matcher(self, key: str) -> Match:
+        """Return the test of a predicted value against what this call accepts for a parameter."""
+        return self.matchers[key]
+
+
+def _matcher(options: tuple[Any, ...], schema: Any, unordered: bool, policy: str) -> Match:
+    compare = comparison(policy)
+    if isinstance(schema, Mapping):
+        options = tuple(coerce(option, schema) for option in options)
+
+    def matches(value: Any) -> bool:
+        if isinstance(schema, Mapping):
+            value = coerce(value, schema)
+        for option in options:
+            if unordered and isinstance(option, list) and isinstance(value, (list, tuple)):
+                if unordered_equal(option, value, lambda a, b: accepts(a, b, compare)):
+                    return True
+            elif accepts(option, value, compare):
+                return True
+        return False
+
+    return matches
+
+
+class Target(NamedTuple):
+    """Hold a ground truth prepared for scoring many completions under one spec."""
+
+    truth: GroundTruth
+    calls: tuple[ExpectedCall, ...]
+    names: tuple[str, ...]
+    maximum: int
+    sources: list[Any]
+
+
+def prepare_target(ground_truth: Any, spec: RewardSpec) -> Target:
+    """Prepare a ground truth for scoring under a spec.
+
+    Raises
+    ------
+    GroundTruthError
+        If the ground truth cannot be used.
+    ValueError
+        If the spec reads single-valued ground truth only (parser "released") and this one accepts several values.
+    """
+    truth = parse_ground_truth(ground_truth)
+    if spec.parser == "released":
+        for index, call in enumerate(truth.calls):
+            if isinstance(call, AcceptedCall) and not call.is_single_valued():
+                raise ValueError(
+                    f"ground truth call {index} ({call.name!r}) accepts several values; the released rules read "
+                    "single-valued ground truth only: pass single_valued(ground_truth)"
+                )
+        singles = tuple(call.first() if isinstance(call, AcceptedCall) else call for call in truth.calls)
+        truth = GroundTruth(singles, truth.requires, truth.thought, truth.response, truth.text)
+    calls = tuple(ExpectedCall(call, spec) for call in truth.calls)
+    maximum = 1
+    if spec.granularity != "answer":
+        maximum += len(calls)
+    if spec.granularity == "parameter":
+        maximum += sum(len(call.required) for call in calls)
+    return Target(truth, calls, tuple(call.name for call in calls), maximum, [call.source for call in calls])
+
+
+class Counts(NamedTuple):
+    """Hold what a pair of calls has in common.
+
+    Parameters
+    ----------
+    shared : int
+        Required keys that the prediction gives.
+    right : int
+        Required keys with an accepted value.
+    given : int
+        Predicted keys, less the free optional ones.
+    """
+
+    shared: int
+    right: int
+    given: int
+
+
+def count_pair(expected: ExpectedCall, arguments: Mapping[str, Any], compare: Callable[[Any, Any], bool]) -> Counts:
+    """Count the shared keys, the right values and the keys that count of one pair."""
+    shared = right = 0
+    values = expected.values
+    if values is not None:
+        for key, value in values.items():
+            if key in arguments:
+                shared += 1
+                if compare(value, arguments[key]):
+                    right += 1
+        return Counts(shared, right, len(arguments))
+    given = len(arguments)
+    matchers = expected.matchers
+    for key, value in arguments.items():
+        if key in expected.required:
+            shared += 1
+            right += matchers[key](value)
+        elif key in expected.optional and matchers[key](value):
+            given -= 1
+    return Counts(shared, right, given)
+
+
+def key_score(counts: Counts, required: int) -> float:
+    """Return the Jaccard index of the key sets (1 for two empty ones)."""
+    union = required + counts.given - counts.shared
+    return counts.shared / union if union else 1.0
+
+
+def pair_score(expected: ExpectedCall, call: RawCall, spec: RewardSpec, compare: Callable[[Any, Any], bool]) -> float:
+    """Score one pair of calls under a spec, the name gate apart (see `pair_scores`)."""
+    if spec.call_equality == "object" and spec.granularity != "parameter":
+        return float(expected.source == call.source)
+    counts = count_pair(expected, call.arguments or {}, compare)
+    required = len(expected.required)
+    if spec.credit == "partial":
+        score = key_score(counts, required) + counts.right
+        return score if spec.granularity == "parameter" else score / (1 + required)
+    same_keys = counts.shared == required == counts.given
+    if spec.granularity != "parameter":
+        return float(same_keys and counts.right == required)
+    if spec.ordered:
+        same_keys = list(expected.required) == list(call.arguments or {})
+    return float(same_keys) + counts.right
+
+
+def score_table(target: Target, calls: Sequence[RawCall], names: Sequence[str], spec: RewardSpec) -> list[list[float]]:
+    """Score every pair, ground-truth calls by predicted calls; gated pairs score 0."""
+    gated = spec.same_name or (spec.granularity == "answer" and spec.credit == "exact")
+    compare = comparison(spec.equality)
+    return [
+        [
+            0.0 if gated and name != expected.name else pair_score(expected, call, spec, compare)
+            for call, name in zip(calls, names, strict=True)
+        ]
+        for expected in target.calls
+    ]
+
+
+def pair_scores(
+    ground_truth: Any, predicted: Iterable[ToolCall | Mapping[str, Any]], spec: RewardSpec | None = None
+) -> list[list[float]]:
+    """Score every pair of a ground-truth call and a predicted call.
+
+    .. math:: s_{ji} = \\frac{|K_j \\cap K_i|}{|K_j \\cup K_i|} + \\sum_{k \\in K_j} 1[G_j[k] = P_i[k]]
+
+    Parameters
+    ----------
+    ground_truth : any form of `parse_ground_truth`
+        The n expected calls.
+    predicted : iterable of ToolCall or mapping
+        The m predicted calls.
+    spec : RewardSpec, optional
+        Its name gate, equality, granularity and credit apply; the paper's by default.
+
+    Returns
+    -------
+    list of lists of float, shape (n, m)
+        Raw points of each pair. Two empty key sets score 1.
+
+    Raises
+    ------
+    GroundTruthError
+        If a call on either side cannot be used.
+
+    Notes
+    -----
+    ToolRL note §6.1, arXiv 2504.13958 §3.3: the name is not part of a pair.
+
+    Examples
+    --------
+    The note's counterexample (§6.2):
+
+    >>> gold = [ToolCall("alpha", {"a": 1}), ToolCall("beta", {"b": 1, "c": 2})]
+    >>> predicted = [ToolCall("alpha", {"a": 1, "b": 1, "c": 2}), ToolCall("alpha", {"a": 2})]
+    >>> [[round(s, 3) for s in row] for row in pair_scores(gold, predicted)]
+    [[1.333, 1.0], [2.667, 0.0]]
+    """
+    spec = RewardSpec() if spec is None else spec
+    target = prepare_target(ground_truth, spec)
+    calls = [as_raw(call) for call in parse_ground_truth(list(predicted)).calls]
+    return score_table(target, calls, canonical_names(calls, spec), spec)
+
+
+def as_raw(call: ToolCall | AcceptedCall, position: int = 0) -> RawCall:
+    """Return a call as the parsers give it."""
+    call = call.first() if isinstance(call, AcceptedCall) else call
+    arguments = dict(call.arguments)
+    return RawCall(call.name, arguments, {"name": call.name, "parameters": arguments}, position)
+
+
+def canonical_names(calls: Sequence[RawCall], spec: RewardSpec) -> list[str]:
+    """Return the predicted names with the declared aliases resolved."""
+    aliases = spec.name_aliases
+    return [aliases.get(call.name, call.name) for call in calls] if aliases else [call.name for call in calls]
+
+
+def common_names(expected: Sequence[str], predicted: Sequence[str]) -> int:
+    """Return the size of the multiset intersection of two lists of names."""
+    if len(expected) == 1:
+        return int(expected[0] in predicted)
+    return sum((Counter(expected) & Counter(predicted)).values())
+
+
+def name_score(expected: Sequence[str], predicted: Sequence[str], malformed: int, spec: RewardSpec) -> float:
+    """Score the names of a whole answer, once: Jaccard or all-or-nothing, of sets or multisets.
+
+    A malformed call counts as one further name that occurs nowhere else.
+    """
+    if spec.ordered and spec.exact_names:
+        return float(not malformed and list(expected) == list(predicted))
+    if spec.names == "set":
+        wanted, given = set(expected), set(predicted)
+        common, union = len(wanted & given), len(wanted | given) + malformed
+    else:
+        common = common_names(expected, predicted)
+        union = len(expected) + len(predicted) + malformed - common
+    if spec.exact_names:
+        return float(common == union)
+    return common / union if union else 1.0

@@ -1,0 +1,261 @@
+"""Score completions against a ground truth: correctness, format, length, and their sum."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from toolrl_core.breakdown import NO_PAIRS, Outcome, RewardBreakdown
+from toolrl_core.calls import AcceptedCall, GroundTruthError, ToolCall
+from toolrl_core.explanation import explain
+from toolrl_core.formats import format_holds
+from toolrl_core.json_calls import RawCall, read_call
+from toolrl_core.matching import Assignment, assign
+from toolrl_core.pairs import Target, canonical_names, common_names, name_score, prepare_target, score_table
+from toolrl_core.parsing import Reading, read_completion
+from toolrl_core.reasons import Finding, Reason
+from toolrl_core.released import read_released
+from toolrl_core.schedules import Scales
+from toolrl_core.spec import RewardSpec
+
+PAPER = RewardSpec.preset("paper")
+MALFORMED_CALL = RawCall("\x00malformed", {}, None, 0)
+
+
+def score(
+    completion: Any, ground_truth: Any, spec: RewardSpec = PAPER, *, step: float | None = None
+) -> RewardBreakdown:
+    """Score a completion against a ground truth and account for every point.
+
+    .. math:: R = R_{\\text{format}} + \\left(R_{\\text{low}} +
+        (R_{\\text{high}} - R_{\\text{low}}) \\frac{R_{\\max}}{S_{\\max}}\\right)
+
+    Parameters
+    ----------
+    completion : str or list
+        The model's own text; or a list of calls; or chat messages, of which the assistant's count. Calls and
+        messages have no format: it is None, and the total is the correctness.
+    ground_truth : any form of `parse_ground_truth`
+        What the completion should do.
+    spec : RewardSpec
+        The reward's options; the paper's by default.
+    step : float, optional
+        Training step, needed by schedules that change.
+
+    Returns
+    -------
+    RewardBreakdown
+        Total, parts and reasons. In a notebook it shows itself as a ladder of points.
+
+    Raises
+    ------
+    GroundTruthError
+        If the ground truth cannot be used.
+    ValueError
+        If the schedule needs a step, or the released rules meet a ground truth with several accepted values.
+    TypeError
+        If the completion is neither text nor a list.
+
+    Notes
+    -----
+    ToolRL note §3.3, §5.0 and §6.1; arXiv 2504.13958 §3.3.
+
+    Examples
+    --------
+    The note's example, one of two calls missing. The name term falls too, which the note overlooks:
+
+    >>> gold = [{"name": "search", "parameters": {"query": "x"}}, {"name": "calc", "parameters": {}}]
+    >>> score([{"name": "search", "parameters": {"query": "x"}}], gold).correctness
+    0.75
+
+    Exchanged names earn everything under the paper's formula:
+
+    >>> gold = [{"name": "f", "parameters": {"a": 1}}, {"name": "g", "parameters": {"b": 2}}]
+    >>> swapped = [{"name": "g", "parameters": {"a": 1}}, {"name": "f", "parameters": {"b": 2}}]
+    >>> score(swapped, gold).correctness, score(swapped, gold, RewardSpec.preset("robust")).correctness
+    (3.0, -1.8)
+    """
+    target = prepare_target(ground_truth, spec)
+    scales = spec.schedule.at(step)
+    reading, text = read_any(completion, spec)
+    outcome = evaluate(reading, text, target, spec, scales, step)
+    return explain(outcome, reading, target, spec, scales, step)
+
+
+def iter_scores(
+    pairs: Iterable[tuple[Any, Any]], spec: RewardSpec = PAPER, *, step: float | None = None
+) -> Iterator[RewardBreakdown]:
+    """Score a stream of (completion, ground truth) pairs, one at a time, in bounded memory.
+
+    Parameters
+    ----------
+    pairs : iterable of (completion, ground truth)
+        As for `score`.
+    spec : RewardSpec
+        The reward's options.
+    step : float, optional
+        Training step.
+
+    Yields
+    ------
+    RewardBreakdown
+        One for each pair, in order.
+
+    Raises
+    ------
+    GroundTruthError
+        If a ground truth cannot be used; the message names the row.
+
+    Examples
+    --------
+    >>> [b.total for b in iter_scores([("", []), ([], [])], RewardSpec.preset("robust"))]
+    [3.0, 3.0]
+    """
+    for row, (completion, ground_truth) in enumerate(pairs):
+        try:
+            yield score(completion, ground_truth, spec, step=step)
+        except GroundTruthError as error:
+            raise GroundTruthError(f"row {row}: {error.problem}", index=error.index, field=error.field) from None
+
+
+def read_any(completion: Any, spec: RewardSpec) -> tuple[Reading, str | None]:
+    """Read a completion in any form; the text is None where it has none (calls or messages)."""
+    if isinstance(completion, str):
+        if spec.parser == "released":
+            return read_released(completion), completion
+        return (
+            read_completion(
+                completion,
+                accept_python_literals=spec.accept_python_literals,
+                prefilled_thought=spec.prefilled_thought,
+            ),
+            completion,
+        )
+    if not isinstance(completion, (list, tuple)):
+        raise TypeError(f"a completion must be text or a list of calls or messages, found {type(completion).__name__}")
+    return _read_list(completion, spec), None
+
+
+def _read_list(items: Sequence[Any], spec: RewardSpec) -> Reading:
+    reading = Reading("")
+    for item in items:
+        if isinstance(item, Mapping) and isinstance(item.get("role"), str):
+            if item["role"] == "assistant":
+                _read_message(reading, item, spec)
+        else:
+            _read_item(reading, item)
+    reading.note(Reason.FORMAT_NOT_APPLICABLE, None, "the completion is not text")
+    return reading
+
+
+def _read_message(reading: Reading, message: Mapping[str, Any], spec: RewardSpec) -> None:
+    content = message.get("content")
+    if isinstance(content, list):  # content parts of the chat form
+        texts = [part.get("text") for part in content if isinstance(part, Mapping)]
+        content = "".join(text for text in texts if isinstance(text, str))
+    if isinstance(content, str) and content:
+        inner, _ = read_any(content, spec.replace(parser="tolerant"))
+        reading.calls.extend(inner.calls)
+        reading.malformed += inner.malformed
+        reading.findings.extend(f for f in inner.findings if f.reason not in _TEXT_ONLY)
+        reading.thought = inner.thought if reading.thought is None else reading.thought
+        reading.response = inner.response if reading.response is None else reading.response
+    calls = message.get("tool_calls")
+    for call in calls if isinstance(calls, (list, tuple)) else ():
+        _read_item(reading, call)
+
+
+_TEXT_ONLY = {Reason.MISSING_THOUGHT, Reason.TEXT_OUTSIDE}
+
+
+def _read_item(reading: Reading, item: Any) -> None:
+    if isinstance(item, (ToolCall, AcceptedCall)):
+        call = item.first() if isinstance(item, AcceptedCall) else item
+        arguments = dict(call.arguments)
+        reading.calls.append(RawCall(call.name, arguments, {"name": call.name, "parameters": arguments}, 0))
+    elif isinstance(item, Mapping):
+        raw = read_call(dict(item), 0, _quiet(reading))
+        if raw is not None:
+            source = {"name": raw.name, "parameters": raw.arguments}
+            reading.calls.append(RawCall(raw.name, raw.arguments, source, 0))
+    else:
+        reading.note(Reason.NOT_AN_OBJECT, None, f"found {type(item).__name__} among the calls")
+
+
+def _quiet(reading: Reading) -> Any:
+    """Note only what is unusual in a parsed call: both argument keys are usual there, and there is no position."""
+
+    def note(reason: Reason, position: int | None, detail: str = "") -> None:
+        if reason is not Reason.ARGUMENTS_KEY:
+            reading.note(reason, None, detail)
+
+    return note
+
+
+def evaluate(
+    reading: Reading, text: str | None, target: Target, spec: RewardSpec, scales: Scales, step: float | None
+) -> Outcome:
+    """Compute the numbers of a score from a completion that has been read."""
+    format_value: float | None = None
+    findings: list[Finding] = []
+    if text is not None and spec.format_rule != "none":
+        strict = reading
+        if spec.format_rule == "strict" and spec.parser == "released":
+            strict = read_completion(text, prefilled_thought=spec.prefilled_thought)
+        holds, findings = format_holds(spec.format_rule, strict, text, target.truth.requires, target.truth.text)
+        format_value = scales.format[1] if holds else scales.format[0]
+    elif text is not None:
+        format_value = 0.0
+    length = 0.0 if spec.length_reward is None else spec.length_reward(reading.thought, step)
+    low, high = scales.correctness
+    calls, malformed = reading.calls, reading.malformed
+    if not target.calls and spec.no_call == "zero":
+        return Outcome(format_value, 0.0, length, 0.0, 0.0, 1.0, NO_PAIRS, 0.0, False, findings)
+    names = canonical_names(calls, spec)
+    maximum: float = target.maximum
+    if spec.parser == "released" and (malformed or _released_failure(target, calls, names, spec)):
+        return Outcome(format_value, low, length, 0.0, 0.0, maximum, NO_PAIRS, 0.0, True, findings)
+    named = name_score(target.names, names, malformed, spec)
+    if spec.extra_calls == "counted" and spec.granularity != "answer":
+        maximum += len(calls) + malformed - common_names(target.names, names)
+    assignment = NO_PAIRS
+    if target.calls and (calls or malformed):
+        if malformed and not spec.same_name:
+            stand_ins = [MALFORMED_CALL] * min(malformed, len(target.calls))
+            calls, names = [*calls, *stand_ins], [*names, *(call.name for call in stand_ins)]
+        assignment = assign(score_table(target, calls, names, spec), spec.matching)
+    matched = _matched(named, assignment, len(target.calls), len(reading.calls) + malformed, spec, target, calls)
+    shortcut = 0.0
+    if spec.exact_shortcut and not malformed and matched < maximum and target.sources == [c.source for c in calls]:
+        shortcut, matched = maximum - matched, maximum
+    correctness = high if matched == maximum else low + (high - low) * matched / maximum
+    return Outcome(format_value, correctness, length, named, matched, maximum, assignment, shortcut, False, findings)
+
+
+def _matched(
+    named: float,
+    assignment: Assignment,
+    expected: int,
+    predicted: int,
+    spec: RewardSpec,
+    target: Target,
+    calls: Sequence[RawCall],
+) -> float:
+    """Add up the raw points of an answer."""
+    if spec.granularity != "answer":
+        return named + assignment.total
+    if spec.credit == "partial":
+        return named * (assignment.total / expected if expected else 1.0)
+    if spec.ordered:
+        return float(expected == predicted and target.sources == [call.source for call in calls])
+    return float(expected == predicted and len(assignment.pairs) == expected)
+
+
+def _released_failure(target: Target, calls: Sequence[RawCall], names: Sequence[str], spec: RewardSpec) -> bool:
+    """Tell whether the released loop would meet a call without an object under ``parameters``.
+
+    It looks at the arguments of every call whose name is expected, and at no others.
+    """
+    return spec.granularity == "parameter" and any(
+        call.arguments is None and name in target.names for call, name in zip(calls, names, strict=True)
+    )

@@ -1,0 +1,320 @@
+"""One object that states every choice a tool-call reward makes, and the named presets."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from toolrl_core.equality import EQUALITY_POLICIES
+from toolrl_core.formats import FORMAT_RULES
+from toolrl_core.matching import MATCHINGS
+from toolrl_core.parsing import PARSERS
+from toolrl_core.schedules import LengthReward, Schedule, constant, equal_max
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "parser": PARSERS,
+    "matching": MATCHINGS,
+    "names": ("set", "multiset"),
+    "equality": EQUALITY_POLICIES,
+    "extra_calls": ("name_only", "counted"),
+    "no_call": ("scored", "zero"),
+    "format_rule": (*FORMAT_RULES, "none"),
+    "granularity": ("parameter", "call", "answer"),
+    "credit": ("partial", "exact"),
+    "call_equality": ("arguments", "object"),
+}
+_FLAGS = ("same_name", "exact_shortcut", "accept_python_literals", "prefilled_thought", "ordered")
+_DEFAULTS: dict[str, Any] = {
+    "parser": "tolerant",
+    "accept_python_literals": False,
+    "prefilled_thought": False,
+    "matching": "optimal",
+    "same_name": False,
+    "names": "set",
+    "equality": "json",
+    "unordered": (),
+    "name_aliases": {},
+    "schemas": {},
+    "extra_calls": "name_only",
+    "no_call": "scored",
+    "exact_shortcut": False,
+    "granularity": "parameter",
+    "credit": "partial",
+    "name_credit": None,
+    "ordered": False,
+    "call_equality": "arguments",
+    "format_rule": "ordered_tags",
+    "schedule": constant(),
+    "length_reward": None,
+}
+
+
+class RewardSpec:
+    """State every choice of a tool-call reward; every option has the paper's value as its default.
+
+    Parameters
+    ----------
+    parser : {"tolerant", "released"}
+        How a completion is read.
+    accept_python_literals : bool
+        Count a Python dictionary as a call (tolerant parser).
+    prefilled_thought : bool
+        The chat template already opened the thought.
+    matching : {"optimal", "greedy_ground_truth", "greedy_prediction", "greedy_best"}
+        How predicted calls are paired with ground-truth calls.
+    same_name : bool
+        Only calls with equal names can be paired.
+    names : {"set", "multiset"}
+        Jaccard index of the name sets, or of the name multisets.
+    equality : {"json", "json_strict", "python", "bfcl", "schema"}
+        When two argument values are equal.
+    unordered : collection of str
+        Parameters (``name`` or ``function.name``) whose lists compare without order.
+    name_aliases : mapping of str to str
+        Other spellings of function names, by spelling; names are never matched by looks.
+    schemas : mapping
+        JSON schemas of the parameters by function name (see `parse_ground_truth`).
+    extra_calls : {"name_only", "counted"}
+        Whether predicted calls beyond the common names also raise the maximum by 1 each.
+    no_call : {"scored", "zero"}
+        Whether a ground truth without calls is scored, or earns 0 whatever is predicted.
+    exact_shortcut : bool
+        Predicted calls that equal the ground truth's in Python earn the maximum at once.
+    granularity : {"parameter", "call", "answer"}
+        What gets an account of its own.
+    credit : {"partial", "exact"}
+        Whether a part that is not all right earns its share or nothing.
+    name_credit : {"partial", "exact"}, optional
+        The same for the name term alone; None follows `credit`.
+    ordered : bool
+        Exact comparisons see the order of names, keys and calls (the released tiers).
+    call_equality : {"arguments", "object"}
+        Whether a whole call is right when its arguments are, or when its whole JSON object is.
+    format_rule : {"ordered_tags", "literal", "released", "strict", "none"}
+        The format rule; "none" gives no format reward.
+    schedule : Schedule
+        The scales of format and correctness over training steps.
+    length_reward : LengthReward, optional
+        A reward for long thoughts.
+
+    Raises
+    ------
+    ValueError
+        For an unknown option or value; the message lists the valid ones.
+
+    Notes
+    -----
+    ToolRL note §3, §5 and §6; the released code's nine environment variables are options here.
+
+    Examples
+    --------
+    >>> RewardSpec(names="multiset").names
+    'multiset'
+    >>> RewardSpec(strict_match=True)
+    Traceback (most recent call last):
+    ...
+    ValueError: unknown option 'strict_match': choose from parser, accept_python_literals, prefilled_thought, \
+matching, same_name, names, equality, unordered, name_aliases, schemas, extra_calls, no_call, exact_shortcut, \
+granularity, credit, name_credit, ordered, call_equality, format_rule, schedule, length_reward
+    """
+
+    __slots__ = (*_DEFAULTS, "name")
+
+    parser: str
+    accept_python_literals: bool
+    prefilled_thought: bool
+    matching: str
+    same_name: bool
+    names: str
+    equality: str
+    unordered: frozenset[str]
+    name_aliases: Mapping[str, str]
+    schemas: Mapping[str, Mapping[str, Any]]
+    extra_calls: str
+    no_call: str
+    exact_shortcut: bool
+    granularity: str
+    credit: str
+    name_credit: str | None
+    ordered: bool
+    call_equality: str
+    format_rule: str
+    schedule: Schedule
+    length_reward: LengthReward | None
+    name: str | None
+
+    def __init__(self, **options: Any) -> None:
+        for option in options:
+            if option not in _DEFAULTS:
+                close = difflib.get_close_matches(option, _DEFAULTS, 1)
+                hint = f" (did you mean {close[0]!r}?)" if close else ""
+                raise ValueError(f"unknown option {option!r}{hint}: choose from {', '.join(_DEFAULTS)}")
+        for option, default in _DEFAULTS.items():
+            object.__setattr__(self, option, _checked(option, options.get(option, default)))
+        object.__setattr__(self, "name", None)
+
+    def __setattr__(self, option: str, value: Any) -> None:
+        raise AttributeError(f"a RewardSpec cannot be changed: use replace({option}=…)")
+
+    def __delattr__(self, option: str) -> None:
+        raise AttributeError("a RewardSpec cannot be changed: use replace(…)")
+
+    def options(self) -> dict[str, Any]:
+        """Return every option with its value."""
+        return {option: getattr(self, option) for option in _DEFAULTS}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RewardSpec) and self.options() == other.options()
+
+    def __hash__(self) -> int:
+        return hash((self.parser, self.matching, self.names, self.equality, self.granularity, self.credit))
+
+    def __repr__(self) -> str:
+        changed = {k: v for k, v in self.to_dict().items() if k != "preset" and v != _PAPER_DICT[k]}
+        inside = ", ".join(f"{option}={value!r}" for option, value in changed.items())
+        return f"RewardSpec({inside})" if self.name is None else f"RewardSpec.preset({self.name!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        options = {k: dict(v) if isinstance(v, MappingProxyType) else v for k, v in self.options().items()}
+        return _restore, (options, self.name)
+
+    def replace(self, **changes: Any) -> RewardSpec:
+        """Return a copy with some options changed.
+
+        Examples
+        --------
+        >>> RewardSpec.preset("paper").replace(same_name=True)
+        RewardSpec(same_name=True)
+        """
+        return RewardSpec(**{**self.options(), **changes})
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the options as plain values, for provenance."""
+        plain: dict[str, Any] = {"preset": self.name}
+        for option, value in self.options().items():
+            if isinstance(value, (Schedule, LengthReward)):
+                plain[option] = _plain(value)
+            elif isinstance(value, frozenset):
+                plain[option] = sorted(value)
+            else:
+                plain[option] = dict(value) if isinstance(value, Mapping) else value
+        return plain
+
+    @property
+    def needs_step(self) -> bool:
+        """Tell whether the reward depends on the training step."""
+        return self.schedule.needs_step or (self.length_reward is not None and self.length_reward.needs_step)
+
+    @property
+    def exact_names(self) -> bool:
+        """Tell whether names earn their point only when all are right."""
+        return (self.name_credit or self.credit) == "exact"
+
+    @classmethod
+    def preset(cls, name: str) -> RewardSpec:
+        """Return a named preset.
+
+        Parameters
+        ----------
+        name : str
+            One of `RewardSpec.presets`.
+
+        Returns
+        -------
+        RewardSpec
+            The preset's options.
+
+        Raises
+        ------
+        ValueError
+            If the preset is unknown; the message lists the valid ones.
+
+        Examples
+        --------
+        >>> RewardSpec.preset("robust").extra_calls
+        'counted'
+        """
+        if name not in _PRESETS:
+            raise ValueError(f"unknown preset {name!r}: choose from {', '.join(_PRESETS)}")
+        return _restore(_PRESETS[name], name)
+
+    @classmethod
+    def presets(cls) -> dict[str, RewardSpec]:
+        """Return every preset by name."""
+        return {name: cls.preset(name) for name in _PRESETS}
+
+
+def _restore(options: Mapping[str, Any], name: str | None) -> RewardSpec:
+    spec = RewardSpec(**options)
+    object.__setattr__(spec, "name", name)
+    return spec
+
+
+def _plain(value: Schedule | LengthReward) -> dict[str, Any]:
+    return {field: getattr(value, field) for field in value.__dataclass_fields__}
+
+
+def _checked(option: str, value: Any) -> Any:
+    if option in _CHOICES:
+        if value not in _CHOICES[option]:
+            raise ValueError(f"unknown {option} {value!r}: choose from {', '.join(_CHOICES[option])}")
+    elif option in _FLAGS:
+        if not isinstance(value, bool):
+            raise ValueError(f"{option} must be True or False, found {value!r}")
+    elif option == "name_credit":
+        if value not in (None, "partial", "exact"):
+            raise ValueError(f"unknown name_credit {value!r}: choose from partial, exact, None")
+    elif option == "unordered":
+        if isinstance(value, str) or not isinstance(value, Collection):
+            raise ValueError(f"unordered must be a collection of parameter names, found {value!r}")
+        return frozenset(value)
+    elif option in ("name_aliases", "schemas"):
+        if not isinstance(value, Mapping):
+            raise ValueError(f"{option} must be a mapping, found {value!r}")
+        return MappingProxyType(dict(value))
+    elif option == "schedule":
+        if not isinstance(value, Schedule):
+            raise ValueError(f"schedule must be a Schedule (constant, equal_max, two_stage, …), found {value!r}")
+    elif value is not None and not isinstance(value, LengthReward):
+        raise ValueError(f"length_reward must be a LengthReward or None, found {value!r}")
+    return value
+
+
+_RELEASED: dict[str, Any] = {
+    "parser": "released",
+    "matching": "greedy_ground_truth",
+    "same_name": True,
+    "names": "multiset",
+    "equality": "python",
+    "no_call": "zero",
+    "exact_shortcut": True,
+    "format_rule": "released",
+}
+_PRESETS: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "released": _RELEASED,
+    "robust": {"same_name": True, "names": "multiset", "extra_calls": "counted", "format_rule": "strict"},
+    "equal_max": {"schedule": equal_max()},
+    "finegrained": {"credit": "exact"},
+    "intermediate": {"granularity": "call", "credit": "exact"},
+    "coarse": {"granularity": "answer", "credit": "exact"},
+    "released_refined": {**_RELEASED, "credit": "exact", "ordered": True},
+    "released_intermediate": {
+        **_RELEASED,
+        "granularity": "call",
+        "credit": "exact",
+        "name_credit": "partial",
+        "call_equality": "object",
+    },
+    "released_coarse": {
+        **_RELEASED,
+        "granularity": "answer",
+        "credit": "exact",
+        "ordered": True,
+        "call_equality": "object",
+    },
+    "released_equal_max": {**_RELEASED, "schedule": equal_max()},
+}
+_PAPER_DICT = RewardSpec().to_dict()
