@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from toolrl_core.calls import ToolCall
+from toolrl_core.equality import json_equal
 
 if TYPE_CHECKING:
     import numpy as np
@@ -133,7 +134,7 @@ def swapped_names(calls: Sequence[ToolCall], rng: np.random.Generator) -> list[T
         (i, j)
         for j, second in enumerate(calls)
         for i, first in enumerate(calls[:j])
-        if first.name != second.name and _key(first.arguments) != _key(second.arguments)
+        if first.name != second.name and not json_equal(first.arguments, second.arguments)
     ]
     i, j = _pick(pairs, rng, "swapped_names", "no two calls differ both in name and in arguments")
     changed = _replaced(calls, i, ToolCall(calls[j].name, calls[i].arguments))
@@ -142,10 +143,9 @@ def swapped_names(calls: Sequence[ToolCall], rng: np.random.Generator) -> list[T
 
 def reordered_calls(calls: Sequence[ToolCall], rng: np.random.Generator) -> list[ToolCall]:
     """Put the calls in another order, drawn uniformly; if the draw changes nothing, two unequal calls swap places."""
-    keys = [_key(call.to_dict()) for call in calls]
     order = [int(index) for index in rng.permutation(len(calls))]
-    if [keys[index] for index in order] == keys:
-        other = next((index for index, key in enumerate(keys) if key != keys[0]), None)
+    if all(_same_call(calls[index], call) for index, call in zip(order, calls, strict=True)):
+        other = next((index for index, call in enumerate(calls) if not _same_call(call, calls[0])), None)
         if other is None:
             raise NotApplicable("reordered_calls", "there are no two different calls")
         order = list(range(len(calls)))
@@ -216,9 +216,8 @@ def _other_number(value: float) -> float:
     return value + 1 if value + 1 != value else -value
 
 
-def _key(value: Any) -> str:
-    """Return a text that is the same for equal JSON values only; keys may stand in any order."""
-    return json.dumps(value, sort_keys=True, default=dict)
+def _same_call(first: ToolCall, second: ToolCall) -> bool:
+    return first.name == second.name and json_equal(first.arguments, second.arguments)
 
 
 def _unused(name: str, taken: set[str]) -> str:
