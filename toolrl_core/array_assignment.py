@@ -18,7 +18,7 @@ FloatArray = NDArray[np.float64]
 
 GREEDY_ORDERS = ("ground_truth", "prediction", "best")
 MATCHINGS = ("optimal", "greedy_ground_truth", "greedy_prediction", "greedy_best")
-MAX_SMALLER_SIDE = 12
+MAX_SMALLER_SIDE = 10
 _BLOCK = 8192
 
 

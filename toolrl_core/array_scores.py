@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from toolrl_core.array_assignment import block_function, optimal_block
+from toolrl_core.array_assignment import block_function
 
 if TYPE_CHECKING:
     from toolrl_core.arrays import CallArrays, CaseArrays
@@ -151,6 +151,8 @@ def score_arrays(
     answer, exact        1 if all calls are right       1
     ===================  =============================  =================
 
+    Under ``call_equality="object"`` a pair of the last three rows scores 1 if name and arguments are right, else 0.
+
     Parameters
     ----------
     arrays : CaseArrays
@@ -195,8 +197,8 @@ def score_arrays(
         raise ValueError(f"chunk: {chunk} is not a positive number of cases")
     low, high = spec.schedule.at(step).correctness
     assign = block_function(spec.matching)
-    whole_object = spec.granularity == "call" and spec.credit == "exact" and spec.call_equality == "object"
-    gated = spec.same_name or whole_object
+    whole_object = spec.granularity != "parameter" and spec.call_equality == "object"
+    gated, pair_credit = spec.same_name or whole_object, "exact" if whole_object else spec.credit
     matched, maximum, name_score, pair_total = np.empty((4, len(arrays)))
     expected = np.empty(len(arrays), dtype=np.int64)
     for start in range(0, len(arrays), chunk):
@@ -206,24 +208,23 @@ def score_arrays(
         n, m = _count(truth.present), _count(predicted.present)
         expected[part] = n
         names, common = _name_score(truth, predicted, same, spec)
-        pairs = _pair_block(truth, predicted, same, same_name=gated, credit=spec.credit, granularity=spec.granularity)
-        name_score[part] = names
+        pairs = _pair_block(truth, predicted, same, same_name=gated, credit=pair_credit, granularity=spec.granularity)
+        name_score[part], pair_total[part] = names, (total := assign(pairs))
         if spec.granularity == "answer" and spec.credit == "exact":
-            pair_total[part] = total = optimal_block(pairs)
             right = _same_list(truth, predicted, whole=True) if spec.ordered else (n == m) & (total == n)
             matched[part], maximum[part] = right, 1.0
         elif spec.granularity == "answer":
-            pair_total[part] = total = assign(pairs)
             matched[part], maximum[part] = names * np.where(n > 0, total / np.maximum(n, 1), 1.0), 1.0
         else:
-            pair_total[part] = total = assign(pairs)
             matched[part] = names + total
             keys = truth.sizes.sum(axis=0, dtype=np.int64) if spec.granularity == "parameter" else 0
             extra = m - common if spec.extra_calls == "counted" else 0
             maximum[part] = 1 + n + keys + extra
     correctness = low + (high - low) * matched / maximum
     if spec.no_call == "zero":
-        correctness[expected == 0] = 0.0
+        unscored = expected == 0
+        correctness[unscored] = matched[unscored] = name_score[unscored] = pair_total[unscored] = 0.0
+        maximum[unscored] = 1.0
     return ArrayScores(correctness, matched, maximum, name_score, pair_total)
 
 
