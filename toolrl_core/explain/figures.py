@@ -250,7 +250,7 @@ def to_svg(figure: Figure, *, alt: str) -> str:
     text = re.sub(r"<[^>]+>", lambda tag: _tidy_tag(tag[0]), text)
     text = re.sub(r">\s+<", "><", text).strip()
     used = set(re.findall(r"#([\w-]+)", text))
-    text = re.sub(r' id="([\w-]+)"', lambda found: found[0] if found[1] in used else "", text)
+    text = re.sub(r' id="([^"]+)"', lambda found: found[0] if found[1] in used else "", text)
     return text.replace(
         "<svg ",
         f'<svg role="img" aria-label="{html.escape(alt)}" fill="currentColor" style="max-width:100%;height:auto" ',
