@@ -19,6 +19,8 @@ import pytest
 from toolrl_core import bfcl, bfcl_files
 from toolrl_core.bfcl import BfclDataError, BfclRow, load, normalise_schema, realise, schemas
 from toolrl_core.calls import ToolCall
+from toolrl_core.rewards import score
+from toolrl_core.spec import RewardSpec
 
 DATA = Path(__file__).parent.parent / "_build" / "bfcl"
 needs_data = pytest.mark.skipif(
@@ -418,6 +420,15 @@ def test_real_answers_hold_only_accepted_or_nested_values_and_everything_require
             for key, value in call.arguments.items():
                 nested = isinstance(value, (dict, list)) and "{" in json.dumps(accepted[key])
                 assert nested or value in accepted[key] or (value == [] and accepted[key] == []), (row.id, key, value)
+
+
+@needs_data
+def test_every_right_answer_to_a_real_row_earns_the_maximum(rows):
+    presets = [RewardSpec.preset(name) for name in ("paper", "robust")]
+    generator = np.random.default_rng(1)
+    for row in rows:
+        for answer in (realise(row), realise(row, generator)):
+            assert [score(answer, row.ground_truth, spec).correctness for spec in presets] == [3.0, 3.0], row.id
 
 
 @needs_data

@@ -41,7 +41,8 @@ class Mistake:
         What it does, in a sentence.
     costs : tuple of {"correctness", "format"}
         Which parts of the score a right answer loses by it under the recommended preset ``robust``; empty for a
-        variation that leaves the answer right.
+        variation that leaves the answer right.  Dropping the only call, or adding one where none is expected, costs the
+        format too.
     apply : callable
         ``apply(calls, rng)`` returns a new list of calls, ``apply(completion, rng)`` a new text; `NotApplicable` is
         raised where the mistake cannot be made.
@@ -145,7 +146,8 @@ def apply_mistake(name: str, answer: str | Sequence[ToolCall], rng: np.random.Ge
     Notes
     -----
     The mistakes are the ones that public reports about rewards name and that the ToolRL note's §6.1 and §12.2 discuss.
-    A wrong value may by chance be another accepted one where the ground truth accepts several.
+    Where a ground truth accepts several values, the changed answer may by chance be another accepted one; where the
+    right answer gives an optional parameter, leaving it out is no mistake.
 
     Examples
     --------
