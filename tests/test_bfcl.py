@@ -370,6 +370,7 @@ def rows() -> list[BfclRow]:
 
 @needs_data
 def test_the_command_line_on_real_data_is_quick_to_say_that_there_is_nothing_to_do(capsys):
+    assert bfcl.is_complete(DATA), "run `make data` first"
     assert bfcl.main(["--folder", str(DATA)]) == 0
     assert capsys.readouterr().out.startswith("nothing to do: 18 files")
 
