@@ -1,7 +1,8 @@
 """Hold many synthetic scoring cases as integer arrays.
 
-A case is a list of ground-truth calls and a list of predicted calls. Names, keys and values are small integer ids, so a
-million cases fit in some 70 MB and are scored without a Python loop over cases (see `toolrl_core.array_scores`).
+A case is a list of ground-truth calls and a list of predicted calls. Names and values are small integer ids, one byte
+each, and a key is a place in a table, so that many cases are scored without a Python loop over them (see
+`toolrl_core.array_scores`).
 """
 
 from __future__ import annotations
