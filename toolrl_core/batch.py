@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from toolrl_core.breakdown import package_version
 from toolrl_core.calls import GroundTruthError
 from toolrl_core.pairs import Target, prepare_target
-from toolrl_core.rewards import PAPER, evaluate, read_any
+from toolrl_core.reasons import Finding
+from toolrl_core.rewards import PAPER, evaluate, read_any, text_reader
 from toolrl_core.spec import RewardSpec
 
 if TYPE_CHECKING:
@@ -103,35 +104,41 @@ def score_rows(
     Parameters are those of `score_many`; only the standard library is needed (without a progress bar).
     """
     targets = _Targets(spec)
-    one_step = None if isinstance(step, Sequence) else step
+    read = text_reader(spec)
     steps = step if isinstance(step, Sequence) else None
     if steps is not None and isinstance(pairs, Sequence) and len(steps) != len(pairs):
         raise ValueError(f"{len(pairs)} rows but {len(steps)} steps")
-    scales = spec.schedule.at(one_step) if steps is None else None
+    at = None if isinstance(step, Sequence) else step
+    scales = spec.schedule.at(at) if steps is None else None
     for row, (completion, ground_truth) in enumerate(_shown(pairs, progress)):
         try:
             target = targets.prepare(ground_truth)
         except GroundTruthError as error:
             raise GroundTruthError(f"row {row}: {error.problem}", index=error.index, field=error.field) from None
-        at = one_step if steps is None else steps[row]
-        here = scales if scales is not None else spec.schedule.at(at)
-        reading, text = read_any(completion, spec)
+        if steps is not None:
+            at = steps[row]
+        here = spec.schedule.at(at) if scales is None else scales
+        text = completion if isinstance(completion, str) else None
+        reading = read(text) if text is not None else read_any(completion, spec)[0]
         outcome = evaluate(reading, text, target, spec, here, at)
-        findings = reading.findings + outcome.format_findings
-        reasons = " ".join(dict.fromkeys([finding.reason.value for finding in findings])) if findings else ""
+        format_value, correctness, length, named, matched, maximum = outcome[:6]
         yield (
-            outcome.total,
-            outcome.format,
-            outcome.correctness,
-            outcome.length,
-            outcome.name_score,
-            outcome.matched,
-            outcome.maximum,
+            correctness + length + (format_value or 0.0),
+            format_value,
+            correctness,
+            length,
+            named,
+            matched,
+            maximum,
             len(target.calls),
             len(reading.calls),
             reading.malformed,
-            reasons,
+            _codes(reading.findings, outcome.format_findings) if reading.findings or outcome.format_findings else "",
         )
+
+
+def _codes(*findings: Iterable[Finding]) -> str:
+    return " ".join(dict.fromkeys([finding.reason.value for group in findings for finding in group]))
 
 
 def _shown(pairs: Iterable[tuple[Any, Any]], progress: bool) -> Iterable[tuple[Any, Any]]:
@@ -141,7 +148,8 @@ def _shown(pairs: Iterable[tuple[Any, Any]], progress: bool) -> Iterable[tuple[A
         from tqdm.auto import tqdm
     except ImportError:
         raise ValueError("progress=True needs the package tqdm") from None
-    return tqdm(pairs, unit="completions", smoothing=0)  # type: ignore[no-any-return]
+    bar: Iterable[tuple[Any, Any]] = tqdm(pairs, unit="completions", smoothing=0)
+    return bar
 
 
 class _Targets:

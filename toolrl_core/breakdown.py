@@ -13,7 +13,6 @@ from toolrl_core.reasons import Finding
 from toolrl_core.schedules import Scales
 from toolrl_core.spec import RewardSpec
 
-
 NO_PAIRS = Assignment(0.0, ())
 
 

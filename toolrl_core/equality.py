@@ -22,7 +22,7 @@ def json_equal(a: Any, b: Any) -> bool:
         if kind is str or kind is int or kind is bool or a is None:
             return bool(a == b)
         if kind is dict:
-            return len(a) == len(b) and all(key in b and json_equal(value, b[key]) for key, value in a.items())
+            return _json_equal_objects(a, b)
         if kind is list:
             return len(a) == len(b) and all(map(json_equal, a, b))
         if kind is float:
@@ -36,6 +36,20 @@ def json_equal(a: Any, b: Any) -> bool:
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(map(json_equal, a, b))
     return isinstance(a, str) and isinstance(b, str) and a == b
+
+
+def _json_equal_objects(a: dict[str, Any], b: dict[str, Any]) -> bool:
+    if len(a) != len(b):
+        return False
+    for key, value in a.items():
+        if key not in b:
+            return False
+        if type(value) is str:
+            if value != b[key]:
+                return False
+        elif not json_equal(value, b[key]):
+            return False
+    return True
 
 
 def json_strict_equal(a: Any, b: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 from toolrl_core.breakdown import KeyScore, Outcome, PairScore, RewardBreakdown
 from toolrl_core.calls import AcceptedCall, ToolCall, first_value
-from toolrl_core.equality import comparison
+from toolrl_core.equality import comparison, json_equal
 from toolrl_core.json_calls import RawCall
 from toolrl_core.matching import assign
 from toolrl_core.pairs import (
@@ -16,7 +16,7 @@ from toolrl_core.pairs import (
     canonical_names,
     count_pair,
     key_score,
-    pair_score,
+    pair_scorer,
     score_table,
 )
 from toolrl_core.parsing import Reading
@@ -60,13 +60,13 @@ def explain(
     names = canonical_names(reading.calls, spec)
     partners = {} if outcome.failed else _partners(outcome, target, names, len(reading.calls))
     pairs = tuple(
-        _pair(j, expected, partners.get(j), reading.calls, names, outcome, spec)
-        for j, expected in enumerate(target.calls)
+        _pair(j, expected, partners.get(j), reading.calls, outcome, spec) for j, expected in enumerate(target.calls)
     )
     taken = {pair.predicted_index for pair in pairs}
     unmatched = [i for i in range(len(reading.calls)) if i not in taken]
     scored = bool(target.calls) or spec.no_call == "scored"
-    findings = [*reading.findings, *outcome.format_findings]
+    known = {finding.reason for finding in reading.findings}
+    findings = [*reading.findings, *(f for f in outcome.format_findings if f.reason not in known)]
     if scored and not outcome.failed:
         findings += _score_findings(outcome, reading, target, pairs, unmatched, names, spec)
     elif not scored:
@@ -116,7 +116,6 @@ def _pair(
     expected: ExpectedCall,
     partner: int | None,
     calls: list[RawCall],
-    names: list[str],
     outcome: Outcome,
     spec: RewardSpec,
 ) -> PairScore:
@@ -126,7 +125,7 @@ def _pair(
     arguments: Mapping[str, Any] = call.arguments or {}
     compare = comparison(spec.equality)
     scored = j in dict(outcome.assignment.pairs)
-    total = pair_score(expected, call, spec, compare) if scored else 0.0
+    total = pair_scorer(spec)(expected, call) if scored else 0.0
     keys = tuple(
         _key(key, expected, arguments, compare, partner is not None, scored, spec)
         for key in dict.fromkeys([*expected.required, *arguments])
@@ -135,7 +134,8 @@ def _pair(
     parameter = spec.granularity == "parameter"
     keyed = 0.0
     if scored and parameter:
-        keyed = key_score(count_pair(expected, arguments, compare), len(expected.required))
+        shared, _, given = count_pair(expected, arguments, compare)
+        keyed = key_score(shared, given, len(expected.required))
         keyed = keyed if spec.credit == "partial" else total - values
     return PairScore(
         ground_truth_index=j,
@@ -204,9 +204,17 @@ def _score_findings(
         position = reading.calls[pair.predicted_index].position
         if names[pair.predicted_index] != target.names[pair.ground_truth_index]:
             findings.append(Finding(Reason.WRONG_NAME, position, f"{label}: found {pair.predicted_name}"))
-        for key in pair.keys:
-            if key.state in _KEY_REASONS:
-                findings.append(Finding(_KEY_REASONS[key.state], position, f"{label}, {key.key}: {_shown(key)}"))
+        findings += [
+            Finding(_KEY_REASONS[key.state], position, f"{label}, {key.key}: {_shown(key)}")
+            for key in pair.keys
+            if key.state in _KEY_REASONS
+        ]
+        if spec.equality == "bfcl":
+            findings += [
+                Finding(Reason.NORMALISED_VALUE, position, f"{label}, {key.key}: {_shown(key)}")
+                for key in pair.keys
+                if key.state == "right" and not _plainly_equal(key)
+            ]
     findings += [Finding(Reason.UNEXPECTED_CALL, reading.calls[i].position, reading.calls[i].name) for i in unmatched]
     findings += _rule_findings(outcome, reading, target, names, spec)
     return findings
@@ -218,7 +226,7 @@ def _rule_findings(
     """State points that the reward's own rules took: a greedy matching, or a comparison of orders."""
     findings = []
     if spec.matching != "optimal" and spec.granularity != "answer" and target.calls and reading.calls:
-        best = assign(score_table(target, reading.calls, names, spec)).total
+        best = assign(score_table(target, reading.calls, names)).total
         if best > outcome.assignment.total + 1e-9 and not outcome.shortcut:
             loss = best - outcome.assignment.total
             findings.append(Finding(Reason.GREEDY_LOSS, None, f"{loss:.6g} raw points less than the optimal matching"))
@@ -231,6 +239,11 @@ def _rule_findings(
             if bare:
                 findings.append(Finding(Reason.SCHEMA_MISSING, None, f"call {j} {expected.name}: {', '.join(bare)}"))
     return findings
+
+
+def _plainly_equal(key: KeyScore) -> bool:
+    options = key.expected if isinstance(key.expected, list) else []
+    return any(json_equal(option, key.found) for option in [key.expected, *options])
 
 
 def _shown(key: KeyScore) -> str:

@@ -86,7 +86,7 @@ def literal_format(text: str, requires: Collection[str] = ()) -> bool:
 
 
 def released_format(text: str, requires: Collection[str]) -> bool:
-    """Tell whether a completion has the anchored form of the released code.
+    r"""Tell whether a completion has the anchored form of the released code.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def released_format(text: str, requires: Collection[str]) -> bool:
 
     Examples
     --------
-    >>> released_format("<think> a </think>\\n<tool_call>\\noops\\n</tool_call>", ["tool_call"])
+    >>> released_format("<think> a </think>\n<tool_call>\noops\n</tool_call>", ["tool_call"])
     True
     """
     return released_pattern_matches(released_text(text), _required(requires))
@@ -145,6 +145,8 @@ def strict_format(text: str, requires: Collection[str], *, prefilled_thought: bo
 
 def strict_findings(reading: Reading, requires: tuple[str, ...]) -> list[Finding]:
     """List what keeps a completion from the strict format (empty if nothing does)."""
+    if reading.kinds is not None:
+        return [] if reading.kinds == requires else _unequal_kinds(reading.kinds, requires)
     kinds = [block.kind for block in reading.blocks]
     problems = []
     if reading.outside:
@@ -165,6 +167,13 @@ def strict_findings(reading: Reading, requires: tuple[str, ...]) -> list[Finding
         reason = Reason.BLOCKS_OUT_OF_ORDER if len(kinds) == len(set(kinds)) else Reason.MULTIPLE_BLOCKS
         problems.append(Finding(reason, None, ", ".join(kinds[:6])))
     return problems
+
+
+def _unequal_kinds(kinds: tuple[str, ...], requires: tuple[str, ...]) -> list[Finding]:
+    """Compare the blocks of a text of the plain shape with the required ones."""
+    missing = {"tool_call": Reason.MISSING_BLOCK, "response": Reason.MISSING_RESPONSE}
+    unasked = [Finding(Reason.UNREQUESTED_BLOCK, None, kind) for kind in kinds if kind not in requires]
+    return unasked + [Finding(missing[field]) for field in requires if field not in kinds]
 
 
 def _required(requires: Collection[str]) -> tuple[str, ...]:
@@ -200,5 +209,7 @@ def format_holds(
             requires = tuple(f for f in FIELDS if f == "thought" or _TAGS[f] in ground_truth_text)
         holds = released_pattern_matches(released_text(text), requires)
         return holds, [] if holds else [Finding(Reason.RELEASED_PATTERN)]
+    if reading.kinds == requires:
+        return True, []
     holds = (ordered_tags_format if rule == "ordered_tags" else literal_format)(text, requires)
     return holds, [] if holds else [Finding(Reason.BLOCKS_OUT_OF_ORDER, None, "required: " + ", ".join(requires))]

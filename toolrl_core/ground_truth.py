@@ -57,8 +57,8 @@ def parse_ground_truth(obj: Any, *, schemas: Schemas | None = None) -> GroundTru
         latter as a JSON text. A single call may stand for a list of one.
     schemas : mapping, optional
         JSON schemas of the parameters by function name: ``{function: {parameter: schema}}``, or the function's
-        own object schema with ``properties``. A parameter that has a declared default and is not expected may be
-        given with that default.
+        own object schema with ``type`` and ``properties``. A parameter that has a declared default and is not
+        expected may be given with that default.
 
     Returns
     -------
@@ -111,13 +111,13 @@ def _plain(obj: Any) -> Any:
 
 def _from_text(text: str, schemas: Schemas | None) -> GroundTruth:
     reading = read_completion(text)
-    if not reading.blocks:
+    kinds = set(reading.kinds or (block.kind for block in reading.blocks))
+    if not kinds:
         raise GroundTruthError(f"has no <think>, <tool_call> or <response> block: {text[:60]!r}")
     for finding in reading.findings:
         if finding.reason in _BROKEN:
             index = len([call for call in reading.calls if call.position < (finding.position or 0)])
             raise GroundTruthError(str(finding), index=index)
-    kinds = {block.kind for block in reading.blocks}
     if "tool_call" in kinds and not reading.calls:
         raise GroundTruthError("has a tool-call block without a call", field="tool_call")
     requires = ("thought", *(kind for kind in ("tool_call", "response") if kind in kinds))
@@ -127,13 +127,13 @@ def _from_text(text: str, schemas: Schemas | None) -> GroundTruth:
 
 def _call(item: Any, index: int, schemas: Schemas | None) -> ToolCall | AcceptedCall:
     try:
-        call = _read_call(_plain(item), index)
+        call = _read_call(_plain(item))
     except GroundTruthError as error:
         raise GroundTruthError(error.problem, index=index, field=error.field) from None
     return call if schemas is None else with_schema(call, schemas)
 
 
-def _read_call(item: Any, index: int) -> ToolCall | AcceptedCall:
+def _read_call(item: Any) -> ToolCall | AcceptedCall:
     if isinstance(item, (ToolCall, AcceptedCall)):
         return item
     if not isinstance(item, Mapping):
@@ -149,20 +149,24 @@ def _read_call(item: Any, index: int) -> ToolCall | AcceptedCall:
         found = f"found {name!r}" if "name" in item else f"found the keys {', '.join(map(str, item)) or 'none'}"
         raise GroundTruthError(f"must be non-empty text, {found}"[:200], field="name")
     field = "arguments" if "arguments" in item else "parameters"
-    arguments = item.get(field)
+    return ToolCall(name, _arguments(item.get(field), field))
+
+
+def _arguments(arguments: Any, field: str) -> dict[str, Any]:
+    """Read the arguments of an expected call: an object, or one as JSON text; none at all is an empty one."""
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
         except (ValueError, RecursionError):
             raise GroundTruthError(f"is text that is not JSON: {arguments[:60]!r}", field=field) from None
     if arguments is None:
-        arguments = {}
+        return {}
     if not isinstance(arguments, Mapping):
         raise GroundTruthError(f"must be an object, found {type(arguments).__name__}: {arguments!r}"[:200], field=field)
     for key in arguments:
         if not isinstance(key, str):
             raise GroundTruthError(f"argument names must be text, found {key!r}", field=field)
-    return ToolCall(name, {key: _json(value, key) for key, value in arguments.items()})
+    return {key: _json(value, key) for key, value in arguments.items()}
 
 
 def _json(value: Any, field: str) -> Any:
@@ -202,7 +206,8 @@ def with_schema(call: ToolCall | AcceptedCall, schemas: Schemas) -> ToolCall | A
     declared = schemas.get(call.name)
     if not isinstance(declared, Mapping):
         return call
-    properties = declared["properties"] if isinstance(declared.get("properties"), Mapping) else declared
+    is_object = isinstance(declared.get("type"), str) and isinstance(declared.get("properties"), Mapping)
+    properties = declared["properties"] if is_object else declared
     parameters = {key: value for key, value in properties.items() if isinstance(value, Mapping)}
     defaults = {key: value["default"] for key, value in parameters.items() if "default" in value}
     if isinstance(call, AcceptedCall):

@@ -42,7 +42,8 @@ def ladder_html(breakdown: RewardBreakdown) -> str:
     Examples
     --------
     >>> from toolrl_core.rewards import score
-    >>> "wrong value" in ladder_html(score([{"name": "f", "parameters": {"a": 2}}], [{"name": "f", "parameters": {"a": 1}}]))
+    >>> wrong, right = {"name": "f", "parameters": {"a": 2}}, {"name": "f", "parameters": {"a": 1}}
+    >>> "wrong value" in ladder_html(score([wrong], [right]))
     True
     """
     rows = []
@@ -130,4 +131,5 @@ def _reasons(breakdown: RewardBreakdown) -> str:
     items = "".join(f"<li>{escape(str(finding))}</li>" for finding in breakdown.reasons[:30])
     more = len(breakdown.reasons) - 30
     items += f"<li>and {more} more</li>" if more > 0 else ""
-    return f'<details class="toolrl-reasons"><summary>Reasons ({len(breakdown.reasons)})</summary><ul>{items}</ul></details>'
+    summary = f"<summary>Reasons ({len(breakdown.reasons)})</summary>"
+    return f'<details class="toolrl-reasons">{summary}<ul>{items}</ul></details>'

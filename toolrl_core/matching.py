@@ -28,9 +28,9 @@ class Assignment(NamedTuple):
 
 
 def optimal_assignment(scores: Scores) -> Assignment:
-    """Find the matching with the largest total score, each call used at most once.
+    r"""Find the matching with the largest total score, each call used at most once.
 
-    .. math:: \\max_M \\sum_{(j, i) \\in M} s_{ji}
+    .. math:: \max_M \sum_{(j, i) \in M} s_{ji}
 
     Parameters
     ----------
@@ -108,14 +108,15 @@ def assign(scores: Scores, matching: str = "optimal") -> Assignment:
         The rule.
     """
     if matching == "optimal":
-        pairs = _optimal_pairs(scores)
+        easy = _row_favourites(scores)
+        pairs = _optimal_pairs(scores) if easy is None else easy
     elif matching == "greedy_best":
         pairs = _best_pairs(scores)
     elif matching == "greedy_ground_truth":
         pairs = _row_pairs(scores)
     else:
         pairs = sorted((j, i) for i, j in _row_pairs(list(zip(*scores, strict=True))))
-    return Assignment(math.fsum(scores[j][i] for j, i in pairs), tuple(pairs))
+    return Assignment(sum([scores[j][i] for j, i in pairs], 0.0), tuple(pairs))
 
 
 def _check(scores: Scores) -> None:
@@ -155,13 +156,24 @@ def _best_pairs(scores: Scores) -> list[tuple[int, int]]:
     return sorted(pairs)
 
 
+def _row_favourites(scores: Scores) -> list[tuple[int, int]] | None:
+    """Give every row its best column, which is optimal where no two rows want the same one; else None."""
+    pairs, taken = [], set()
+    for j, row in enumerate(scores):
+        best = max(row, default=0.0)
+        if best > 0:
+            chosen = row.index(best)
+            if chosen in taken:
+                return None
+            taken.add(chosen)
+            pairs.append((j, chosen))
+    return pairs
+
+
 def _optimal_pairs(scores: Scores) -> list[tuple[int, int]]:
     rows = [j for j, row in enumerate(scores) if any(row)]
     if not rows:
         return []
-    if len(rows) == 1:
-        row = scores[rows[0]]
-        return [(rows[0], max(range(len(row)), key=row.__getitem__))]
     columns = _useful_columns(scores, rows)
     table = [[scores[j][i] for i in columns] for j in rows]
     if len(rows) == 2 and len(columns) == 2:
@@ -229,15 +241,18 @@ def _shortest_augmenting_paths(table: Scores) -> list[tuple[int, int]]:
         for i in range(columns):
             if done[i] and row_of[i] >= 0:
                 row_potential[row_of[i]] += reached - distance[i]
-        for i in range(columns):
-            if done[i]:
                 column_potential[i] -= reached - distance[i]
-        while True:
-            row = previous[free]
-            row_of[free], free = row, _partner(row_of, row, free)
-            if row == start:
-                break
+        column_potential[free] -= reached - distance[free]
+        _augment(row_of, previous, free, start)
     return [(row, i) for i, row in enumerate(row_of) if row >= 0]
+
+
+def _augment(row_of: list[int], previous: list[int], free: int, start: int) -> None:
+    """Move the rows along the path that ends at a free column, back to the row that it started from."""
+    row = -1
+    while row != start:
+        row = previous[free]
+        row_of[free], free = row, _partner(row_of, row, free)
 
 
 def _partner(row_of: list[int], row: int, skip: int) -> int:

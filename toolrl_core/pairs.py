@@ -13,6 +13,7 @@ from toolrl_core.json_calls import RawCall
 from toolrl_core.spec import RewardSpec
 
 Match = Callable[[Any], bool]
+Compare = Callable[[Any, Any], bool]
 
 
 class ExpectedCall:
@@ -74,6 +75,9 @@ def _matcher(options: tuple[Any, ...], schema: Any, unordered: bool, policy: str
     return matches
 
 
+PairScorer = Callable[[ExpectedCall, RawCall], float]
+
+
 class Target(NamedTuple):
     """Hold a ground truth prepared for scoring many completions under one spec."""
 
@@ -82,6 +86,9 @@ class Target(NamedTuple):
     names: tuple[str, ...]
     maximum: int
     sources: list[Any]
+    score_pair: PairScorer
+    gated: bool
+    quick: Callable[[Any, Any], bool] | None
 
 
 def prepare_target(ground_truth: Any, spec: RewardSpec) -> Target:
@@ -110,14 +117,24 @@ def prepare_target(ground_truth: Any, spec: RewardSpec) -> Target:
         maximum += len(calls)
     if spec.granularity == "parameter":
         maximum += sum(len(call.required) for call in calls)
-    return Target(truth, calls, tuple(call.name for call in calls), maximum, [call.source for call in calls])
+    unusual = spec.ordered or spec.call_equality == "object" or spec.equality == "bfcl"
+    return Target(
+        truth,
+        calls,
+        tuple(call.name for call in calls),
+        maximum,
+        [call.source for call in calls],
+        pair_scorer(spec),
+        spec.same_name or (spec.granularity == "answer" and spec.credit == "exact"),
+        None if unusual or any(call.values is None for call in calls) else comparison(spec.equality),
+    )
 
 
-class Counts(NamedTuple):
-    """Hold what a pair of calls has in common.
+def count_pair(expected: ExpectedCall, arguments: Mapping[str, Any], compare: Compare) -> tuple[int, int, int]:
+    """Count what a pair of calls has in common.
 
-    Parameters
-    ----------
+    Returns
+    -------
     shared : int
         Required keys that the prediction gives.
     right : int
@@ -125,15 +142,8 @@ class Counts(NamedTuple):
     given : int
         Predicted keys, less the free optional ones.
     """
-
-    shared: int
-    right: int
-    given: int
-
-
-def count_pair(expected: ExpectedCall, arguments: Mapping[str, Any], compare: Callable[[Any, Any], bool]) -> Counts:
-    """Count the shared keys, the right values and the keys that count of one pair."""
     shared = right = 0
+    given = len(arguments)
     values = expected.values
     if values is not None:
         for key, value in values.items():
@@ -141,8 +151,7 @@ def count_pair(expected: ExpectedCall, arguments: Mapping[str, Any], compare: Ca
                 shared += 1
                 if compare(value, arguments[key]):
                     right += 1
-        return Counts(shared, right, len(arguments))
-    given = len(arguments)
+        return shared, right, given
     matchers = expected.matchers
     for key, value in arguments.items():
         if key in expected.required:
@@ -150,51 +159,71 @@ def count_pair(expected: ExpectedCall, arguments: Mapping[str, Any], compare: Ca
             right += matchers[key](value)
         elif key in expected.optional and matchers[key](value):
             given -= 1
-    return Counts(shared, right, given)
+    return shared, right, given
 
 
-def key_score(counts: Counts, required: int) -> float:
+def key_score(shared: int, given: int, required: int) -> float:
     """Return the Jaccard index of the key sets (1 for two empty ones)."""
-    union = required + counts.given - counts.shared
-    return counts.shared / union if union else 1.0
+    union = required + given - shared
+    return shared / union if union else 1.0
 
 
-def pair_score(expected: ExpectedCall, call: RawCall, spec: RewardSpec, compare: Callable[[Any, Any], bool]) -> float:
-    """Score one pair of calls under a spec, the name gate apart (see `pair_scores`)."""
-    if spec.call_equality == "object" and spec.granularity != "parameter":
-        return float(expected.source == call.source)
-    counts = count_pair(expected, call.arguments or {}, compare)
-    required = len(expected.required)
-    if spec.credit == "partial":
-        score = key_score(counts, required) + counts.right
-        return score if spec.granularity == "parameter" else score / (1 + required)
-    same_keys = counts.shared == required == counts.given
-    if spec.granularity != "parameter":
-        return float(same_keys and counts.right == required)
-    if spec.ordered:
-        same_keys = list(expected.required) == list(call.arguments or {})
-    return float(same_keys) + counts.right
-
-
-def score_table(target: Target, calls: Sequence[RawCall], names: Sequence[str], spec: RewardSpec) -> list[list[float]]:
-    """Score every pair, ground-truth calls by predicted calls; gated pairs score 0."""
-    gated = spec.same_name or (spec.granularity == "answer" and spec.credit == "exact")
+def pair_scorer(spec: RewardSpec) -> PairScorer:
+    """Return the function that scores one pair of calls under a spec, the name gate apart (see `pair_scores`)."""
     compare = comparison(spec.equality)
-    return [
-        [
-            0.0 if gated and name != expected.name else pair_score(expected, call, spec, compare)
-            for call, name in zip(calls, names, strict=True)
-        ]
-        for expected in target.calls
-    ]
+    by_parameter, partial = spec.granularity == "parameter", spec.credit == "partial"
+    if spec.call_equality == "object" and not by_parameter:
+        return lambda expected, call: float(expected.source == call.source)
+
+    def partial_credit(expected: ExpectedCall, call: RawCall) -> float:
+        arguments = call.arguments or {}
+        values = expected.values
+        if values is None:
+            shared, right, given = count_pair(expected, arguments, compare)
+            required = len(expected.required)
+        else:  # the same counts for single literal values, written out for speed
+            shared = right = 0
+            given, required = len(arguments), len(values)
+            for key, value in values.items():
+                if key in arguments:
+                    shared += 1
+                    if compare(value, arguments[key]):
+                        right += 1
+        union = required + given - shared
+        score = (shared / union if union else 1.0) + right
+        return score if by_parameter else score / (1 + required)
+
+    def exact_credit(expected: ExpectedCall, call: RawCall) -> float:
+        shared, right, given = count_pair(expected, call.arguments or {}, compare)
+        same_keys = shared == len(expected.required) == given
+        if not by_parameter:
+            return float(same_keys and right == shared)
+        if spec.ordered:
+            same_keys = list(expected.required) == list(call.arguments or {})
+        return float(same_keys) + right
+
+    return partial_credit if partial else exact_credit
+
+
+def score_table(target: Target, calls: Sequence[RawCall], names: Sequence[str]) -> list[list[float]]:
+    """Score every pair, ground-truth calls by predicted calls; gated pairs score 0."""
+    score_pair, table = target.score_pair, []
+    named = list(zip(names, calls, strict=True))
+    for expected in target.calls:
+        if target.gated:
+            wanted = expected.name
+            table.append([score_pair(expected, call) if name == wanted else 0.0 for name, call in named])
+        else:
+            table.append([score_pair(expected, call) for call in calls])
+    return table
 
 
 def pair_scores(
     ground_truth: Any, predicted: Iterable[ToolCall | Mapping[str, Any]], spec: RewardSpec | None = None
 ) -> list[list[float]]:
-    """Score every pair of a ground-truth call and a predicted call.
+    r"""Score every pair of a ground-truth call and a predicted call.
 
-    .. math:: s_{ji} = \\frac{|K_j \\cap K_i|}{|K_j \\cup K_i|} + \\sum_{k \\in K_j} 1[G_j[k] = P_i[k]]
+    .. math:: s_{ji} = \frac{|K_j \cap K_i|}{|K_j \cup K_i|} + \sum_{k \in K_j} 1[G_j[k] = P_i[k]]
 
     Parameters
     ----------
@@ -231,7 +260,7 @@ def pair_scores(
     spec = RewardSpec() if spec is None else spec
     target = prepare_target(ground_truth, spec)
     calls = [as_raw(call) for call in parse_ground_truth(list(predicted)).calls]
-    return score_table(target, calls, canonical_names(calls, spec), spec)
+    return score_table(target, calls, canonical_names(calls, spec))
 
 
 def as_raw(call: ToolCall | AcceptedCall, position: int = 0) -> RawCall:
@@ -251,13 +280,22 @@ def common_names(expected: Sequence[str], predicted: Sequence[str]) -> int:
     """Return the size of the multiset intersection of two lists of names."""
     if len(expected) == 1:
         return int(expected[0] in predicted)
+    if len(expected) * len(predicted) < 100:
+        rest = list(predicted)
+        for name in expected:
+            if name in rest:
+                rest.remove(name)
+        return len(predicted) - len(rest)
     return sum((Counter(expected) & Counter(predicted)).values())
 
 
-def name_score(expected: Sequence[str], predicted: Sequence[str], malformed: int, spec: RewardSpec) -> float:
+def name_score(
+    expected: Sequence[str], predicted: Sequence[str], malformed: int, spec: RewardSpec, common: int | None = None
+) -> float:
     """Score the names of a whole answer, once: Jaccard or all-or-nothing, of sets or multisets.
 
-    A malformed call counts as one further name that occurs nowhere else.
+    A malformed call counts as one further name that occurs nowhere else. `common` is the size of the multiset
+    intersection where it is known.
     """
     if spec.ordered and spec.exact_names:
         return float(not malformed and list(expected) == list(predicted))
@@ -265,8 +303,22 @@ def name_score(expected: Sequence[str], predicted: Sequence[str], malformed: int
         wanted, given = set(expected), set(predicted)
         common, union = len(wanted & given), len(wanted | given) + malformed
     else:
-        common = common_names(expected, predicted)
+        common = common_names(expected, predicted) if common is None else common
         union = len(expected) + len(predicted) + malformed - common
     if spec.exact_names:
         return float(common == union)
     return common / union if union else 1.0
+
+
+def is_perfect(target: Target, calls: Sequence[RawCall]) -> bool:
+    """Tell quickly, for the usual options, that every call is right and in the ground truth's order.
+
+    False may also mean that the question needs the full comparison.
+    """
+    compare = target.quick
+    if compare is None or len(calls) != len(target.calls):
+        return False
+    for expected, call in zip(target.calls, calls, strict=True):
+        if call.name != expected.name or not compare(expected.values, call.arguments):
+            return False
+    return True

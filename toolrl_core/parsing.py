@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from toolrl_core.calls import ToolCall
 from toolrl_core.json_calls import (
@@ -13,6 +14,7 @@ from toolrl_core.json_calls import (
     decode_value,
     literal_value,
 )
+from toolrl_core.plain import plain_shape, read_plain_calls
 from toolrl_core.reasons import MALFORMED, Finding, Reason
 
 PARSERS = ("tolerant", "released")
@@ -24,8 +26,7 @@ _NEXT_VALUE = re.compile(r"\n[\[{]|</tool_call>")
 _END = "</tool_call>"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """Hold one tagged block of a completion.
 
     Parameters
@@ -50,30 +51,20 @@ class Block:
 class Reading:
     """Collect what was read from one completion (the mutable working copy of `ParsedCompletion`)."""
 
-    __slots__ = (
-        "blocks",
-        "calls",
-        "end",
-        "findings",
-        "malformed",
-        "outside",
-        "response",
-        "text",
-        "thought",
-        "thought_ends",
-    )
+    thought: str | None = None
+    response: str | None = None
+    malformed = 0
+    outside = False
+    kinds: tuple[str, ...] | None = None
+    """The kinds of the blocks where the text has the plain shape; its blocks are made on demand."""
+    thought_ends: list[int] | None = None
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.end = len(text)
-        self.thought: str | None = None
         self.calls: list[RawCall] = []
-        self.malformed = 0
-        self.response: str | None = None
         self.findings: list[Finding] = []
         self.blocks: list[Block] = []
-        self.outside = False
-        self.thought_ends: list[int] | None = None
 
     def note(self, reason: Reason, position: int | None, detail: str = "") -> None:
         """Record a finding; one that makes a call malformed is counted."""
@@ -172,7 +163,7 @@ def parse_completion(
         raise ValueError(f"unknown parser {parser!r}: choose from {', '.join(PARSERS)}")
     calls = tuple(ToolCall(call.name, call.arguments if type(call.arguments) is dict else {}) for call in reading.calls)
     return ParsedCompletion(
-        reading.thought, calls, reading.response, tuple(reading.findings), reading.malformed, tuple(reading.blocks)
+        reading.thought, calls, reading.response, tuple(reading.findings), reading.malformed, _plain_blocks(reading)
     )
 
 
@@ -181,6 +172,11 @@ def read_completion(text: str, *, accept_python_literals: bool = False, prefille
 
     Parameters are those of `parse_completion`.
     """
+    shape = plain_shape(text)
+    if shape is not None:
+        calls = read_plain_calls(text, shape[1], shape[2])
+        if calls is not None:
+            return _plain_reading(text, shape, calls)
     reading = Reading(text)
     reading.end = _strip_stop_tokens(reading)
     position = 0
@@ -207,6 +203,32 @@ def read_completion(text: str, *, accept_python_literals: bool = False, prefille
             position = _read_response(reading, start, tag.end())
     _note_structure(reading)
     return reading
+
+
+_PLAIN_KINDS = ("thought", "tool_call")
+_PLAIN_KINDS_ANSWERED = ("thought", "tool_call", "response")
+
+
+def _plain_reading(text: str, shape: tuple[int, int, int, int], calls: list[RawCall]) -> Reading:
+    """Return the reading of a text of the plain shape (see `toolrl_core.plain`)."""
+    reading = Reading(text)
+    reading.thought = text[7 : shape[0]]
+    reading.calls = calls
+    reading.kinds = _PLAIN_KINDS
+    if shape[3] >= 0:
+        reading.response = text[shape[3] : len(text) - 11]
+        reading.kinds = _PLAIN_KINDS_ANSWERED
+    return reading
+
+
+def _plain_blocks(reading: Reading) -> tuple[Block, ...]:
+    shape = plain_shape(reading.text)
+    if shape is None or reading.kinds is None:
+        return tuple(reading.blocks)
+    thought_end, first, last, response = shape
+    block_end = last + len(_END) + 1
+    blocks = (Block("thought", 0, thought_end + 8, True), Block("tool_call", first - len(_END), block_end, True))
+    return blocks if response < 0 else (*blocks, Block("response", block_end + 1, len(reading.text), True))
 
 
 def _strip_stop_tokens(reading: Reading) -> int:
@@ -300,7 +322,7 @@ def _read_calls(reading: Reading, start: int, begin: int, literals: bool) -> int
             continue
         if len(reading.calls) + reading.malformed >= MAX_CALLS or budget < 0:
             reading.note(Reason.TOO_LARGE, position, "more values than are read")
-            position = _skip(text, position, end, text.find(_END, position, end))
+            position = _end_tag(text, position, end)
             continue
         if character in "{[":
             value, after, problem, cost = decode_value(text, position, end)
@@ -319,7 +341,8 @@ def _read_calls(reading: Reading, start: int, begin: int, literals: bool) -> int
     return position
 
 
-def _skip(text: str, position: int, end: int, found: int) -> int:
+def _end_tag(text: str, position: int, end: int) -> int:
+    found = text.find(_END, position, end)
     return found if found >= 0 else end
 
 
@@ -329,7 +352,7 @@ def _malformed(reading: Reading, position: int, problem: tuple[Reason, str], lit
     boundary = _NEXT_VALUE.search(text, position + 1, end)
     stop = boundary.start() if boundary else end
     if problem[0] is Reason.TOO_DEEP:
-        stop = _skip(text, position, end, text.find(_END, position, end))
+        stop = _end_tag(text, position, end)
     reason, detail = problem
     if reason is Reason.JSON_DECODE and text[position] in "{[":
         value = literal_value(text[position:stop])

@@ -68,6 +68,7 @@ class Reason(StrEnum):
     ORDER_DIFFERS = "order_differs"
     GREEDY_LOSS = "greedy_loss"
     NO_CALL_NOT_SCORED = "ground_truth_without_calls_not_scored"
+    NORMALISED_VALUE = "equal_after_normalisation_only"
     SCHEMA_MISSING = "schema_missing"
 
 

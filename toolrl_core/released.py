@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from toolrl_core.json_calls import RawCall
@@ -17,7 +16,7 @@ _MARKERS = (
 
 
 def released_text(text: str) -> str:
-    """Return the part of a decoded text that the released code scores.
+    r"""Return the part of a decoded text that the released code scores.
 
     That is the text after the last assistant marker, up to the first stop token after it, stripped.
 
@@ -38,11 +37,14 @@ def released_text(text: str) -> str:
 
     Examples
     --------
-    >>> released_text("junk <|im_start|>assistant\\nyes<|im_end|>")
+    >>> released_text("junk <|im_start|>assistant\nyes<|im_end|>")
     'yes'
     """
     for marker, stop in _MARKERS:
-        text = text.rpartition(marker)[2].partition(stop)[0]
+        if marker in text:
+            text = text.rpartition(marker)[2]
+        if stop in text:
+            text = text.partition(stop)[0]
     return text.strip()
 
 
@@ -85,7 +87,7 @@ def _released_calls(body: str) -> list[RawCall]:
     calls = []
     for number, line in enumerate(block.split("\n")):
         value = json.loads(line)
-        if not isinstance(value, dict) or "name" not in value:
+        if not (isinstance(value, dict) and "name" in value):
             raise ValueError(f"line {number + 1} of the block has no name")
         calls.append(_released_call(value))
     return calls
@@ -100,7 +102,7 @@ def _released_call(value: dict[str, Any]) -> RawCall:
 
 
 def released_pattern_matches(text: str, requires: tuple[str, ...]) -> bool:
-    """Tell whether a text has the anchored form that the released format rule asks for.
+    r"""Tell whether a text has the anchored form that the released format rule asks for.
 
     Parameters
     ----------
@@ -121,24 +123,22 @@ def released_pattern_matches(text: str, requires: tuple[str, ...]) -> bool:
 
     Examples
     --------
-    >>> released_pattern_matches("<think> a </think>\\n<think> b </think>\\n<response> r </response>", ("response",))
+    >>> released_pattern_matches("<think> a </think>\n<think> b </think>\n<response> r </response>", ("response",))
     True
     """
-    pattern = "<think>.*?</think>"
-    if "tool_call" in requires:
-        pattern += "\n<tool_call>\n.*?\n</tool_call>"
-    if "response" in requires:
-        pattern += "\n<response>.*?</response>"
     for kind in ("tool_call", "response"):
         if kind in requires and (text.count(f"<{kind}>") != 1 or text.count(f"</{kind}>") != 1):
             return False
-    return _anchored(pattern, text)
-
-
-def _anchored(pattern: str, text: str) -> bool:
-    """Match the pattern in linear time: each part is unique or may be taken at its last place."""
-    if not text.startswith("<think>"):
+    if "tool_call" not in requires and "response" not in requires:
+        return text.startswith("<think>") and text.endswith("</think>")
+    start = text.find("<tool_call>" if "tool_call" in requires else "<response>")
+    if not text.startswith("<think>") or start < 16 or not text.startswith("</think>\n", start - 9):
         return False
-    if "tool_call" not in pattern and "response" not in pattern:
-        return text.endswith("</think>")
-    return re.compile(f"{pattern}$", re.DOTALL).match(text) is not None
+    if "tool_call" not in requires:
+        return text.endswith("</response>") and len(text) >= start + 21
+    last = text.find("</tool_call>")
+    if not text.startswith("\n", start + 11) or last - 1 < start + 12 or text[last - 1] != "\n":
+        return False
+    if "response" not in requires:
+        return last + 12 == len(text)
+    return text.startswith("\n<response>", last + 12) and text.endswith("</response>")

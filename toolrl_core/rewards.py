@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from toolrl_core.breakdown import NO_PAIRS, Outcome, RewardBreakdown
@@ -11,7 +12,7 @@ from toolrl_core.explanation import explain
 from toolrl_core.formats import format_holds
 from toolrl_core.json_calls import RawCall, read_call
 from toolrl_core.matching import Assignment, assign
-from toolrl_core.pairs import Target, canonical_names, common_names, name_score, prepare_target, score_table
+from toolrl_core.pairs import Target, canonical_names, common_names, is_perfect, name_score, prepare_target, score_table
 from toolrl_core.parsing import Reading, read_completion
 from toolrl_core.reasons import Finding, Reason
 from toolrl_core.released import read_released
@@ -25,10 +26,10 @@ MALFORMED_CALL = RawCall("\x00malformed", {}, None, 0)
 def score(
     completion: Any, ground_truth: Any, spec: RewardSpec = PAPER, *, step: float | None = None
 ) -> RewardBreakdown:
-    """Score a completion against a ground truth and account for every point.
+    r"""Score a completion against a ground truth and account for every point.
 
-    .. math:: R = R_{\\text{format}} + \\left(R_{\\text{low}} +
-        (R_{\\text{high}} - R_{\\text{low}}) \\frac{R_{\\max}}{S_{\\max}}\\right)
+    .. math:: R = R_{\text{format}} + \left(R_{\text{low}} +
+        (R_{\text{high}} - R_{\text{low}}) \frac{R_{\max}}{S_{\max}}\right)
 
     Parameters
     ----------
@@ -121,19 +122,21 @@ def iter_scores(
 def read_any(completion: Any, spec: RewardSpec) -> tuple[Reading, str | None]:
     """Read a completion in any form; the text is None where it has none (calls or messages)."""
     if isinstance(completion, str):
-        if spec.parser == "released":
-            return read_released(completion), completion
-        return (
-            read_completion(
-                completion,
-                accept_python_literals=spec.accept_python_literals,
-                prefilled_thought=spec.prefilled_thought,
-            ),
-            completion,
-        )
+        return text_reader(spec)(completion), completion
     if not isinstance(completion, (list, tuple)):
         raise TypeError(f"a completion must be text or a list of calls or messages, found {type(completion).__name__}")
     return _read_list(completion, spec), None
+
+
+def text_reader(spec: RewardSpec) -> Callable[[str], Reading]:
+    """Return the function that reads a text under a spec."""
+    if spec.parser == "released":
+        return read_released
+    return partial(
+        read_completion,
+        accept_python_literals=spec.accept_python_literals,
+        prefilled_thought=spec.prefilled_thought,
+    )
 
 
 def _read_list(items: Sequence[Any], spec: RewardSpec) -> Reading:
@@ -185,7 +188,7 @@ def _read_item(reading: Reading, item: Any) -> None:
 def _quiet(reading: Reading) -> Any:
     """Note only what is unusual in a parsed call: both argument keys are usual there, and there is no position."""
 
-    def note(reason: Reason, position: int | None, detail: str = "") -> None:
+    def note(reason: Reason, _position: int | None, detail: str = "") -> None:
         if reason is not Reason.ARGUMENTS_KEY:
             reading.note(reason, None, detail)
 
@@ -211,20 +214,26 @@ def evaluate(
     calls, malformed = reading.calls, reading.malformed
     if not target.calls and spec.no_call == "zero":
         return Outcome(format_value, 0.0, length, 0.0, 0.0, 1.0, NO_PAIRS, 0.0, False, findings)
-    names = canonical_names(calls, spec)
     maximum: float = target.maximum
+    if not malformed and calls and is_perfect(target, calls):
+        identity = Assignment(float(maximum - 1), tuple((j, j) for j in range(len(calls))))
+        return Outcome(format_value, high, length, 1.0, maximum, maximum, identity, 0.0, False, findings)
+    names = canonical_names(calls, spec)
     if spec.parser == "released" and (malformed or _released_failure(target, calls, names, spec)):
         return Outcome(format_value, low, length, 0.0, 0.0, maximum, NO_PAIRS, 0.0, True, findings)
-    named = name_score(target.names, names, malformed, spec)
-    if spec.extra_calls == "counted" and spec.granularity != "answer":
-        maximum += len(calls) + malformed - common_names(target.names, names)
+    predicted = len(calls) + malformed
+    counted = spec.extra_calls == "counted" and spec.granularity != "answer"
+    common = None if spec.names == "set" and not counted else common_names(target.names, names)
+    named = name_score(target.names, names, malformed, spec, common)
+    if counted and common is not None:
+        maximum += predicted - common
     assignment = NO_PAIRS
-    if target.calls and (calls or malformed):
+    if target.calls and predicted:
         if malformed and not spec.same_name:
             stand_ins = [MALFORMED_CALL] * min(malformed, len(target.calls))
             calls, names = [*calls, *stand_ins], [*names, *(call.name for call in stand_ins)]
-        assignment = assign(score_table(target, calls, names, spec), spec.matching)
-    matched = _matched(named, assignment, len(target.calls), len(reading.calls) + malformed, spec, target, calls)
+        assignment = assign(score_table(target, calls, names), spec.matching)
+    matched = _matched(named, assignment, len(target.calls), predicted, spec, target, calls)
     shortcut = 0.0
     if spec.exact_shortcut and not malformed and matched < maximum and target.sources == [c.source for c in calls]:
         shortcut, matched = maximum - matched, maximum

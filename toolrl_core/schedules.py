@@ -103,7 +103,7 @@ def _released_dynamic(time: float, correctness_max: float) -> Scales:
     )
 
 
-def constant(*, format: Range = FORMAT_RANGE, correctness: Range = CORRECTNESS_RANGE) -> Schedule:
+def constant(*, format: Range = FORMAT_RANGE, correctness: Range = CORRECTNESS_RANGE) -> Schedule:  # noqa: A002
     """Keep the scales the same at every step.
 
     Parameters
@@ -279,9 +279,9 @@ def _checked(name: str, given: Range) -> Range:
 
 @dataclass(frozen=True)
 class LengthReward:
-    """Describe the length reward: a point for a thought as long as a target.
+    r"""Describe the length reward: a point for a thought as long as a target.
 
-    .. math:: R_{\\text{length}} = \\min(\\text{words} / \\text{target}, 1)
+    .. math:: R_{\text{length}} = \min(\text{words} / \text{target}, 1)
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any
 
@@ -13,7 +13,7 @@ from toolrl_core.matching import MATCHINGS
 from toolrl_core.parsing import PARSERS
 from toolrl_core.schedules import LengthReward, Schedule, constant, equal_max
 
-_CHOICES: dict[str, tuple[str, ...]] = {
+_CHOICES: dict[str, tuple[str | None, ...]] = {
     "parser": PARSERS,
     "matching": MATCHINGS,
     "names": ("set", "multiset"),
@@ -23,6 +23,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "format_rule": (*FORMAT_RULES, "none"),
     "granularity": ("parameter", "call", "answer"),
     "credit": ("partial", "exact"),
+    "name_credit": ("partial", "exact", None),
     "call_equality": ("arguments", "object"),
 }
 _FLAGS = ("same_name", "exact_shortcut", "accept_python_literals", "prefilled_thought", "ordered")
@@ -259,29 +260,47 @@ def _plain(value: Schedule | LengthReward) -> dict[str, Any]:
 def _checked(option: str, value: Any) -> Any:
     if option in _CHOICES:
         if value not in _CHOICES[option]:
-            raise ValueError(f"unknown {option} {value!r}: choose from {', '.join(_CHOICES[option])}")
-    elif option in _FLAGS:
-        if not isinstance(value, bool):
-            raise ValueError(f"{option} must be True or False, found {value!r}")
-    elif option == "name_credit":
-        if value not in (None, "partial", "exact"):
-            raise ValueError(f"unknown name_credit {value!r}: choose from partial, exact, None")
-    elif option == "unordered":
-        if isinstance(value, str) or not isinstance(value, Collection):
-            raise ValueError(f"unordered must be a collection of parameter names, found {value!r}")
-        return frozenset(value)
-    elif option in ("name_aliases", "schemas"):
-        if not isinstance(value, Mapping):
-            raise ValueError(f"{option} must be a mapping, found {value!r}")
-        return MappingProxyType(dict(value))
-    elif option == "schedule":
-        if not isinstance(value, Schedule):
-            raise ValueError(f"schedule must be a Schedule (constant, equal_max, two_stage, …), found {value!r}")
-    elif value is not None and not isinstance(value, LengthReward):
-        raise ValueError(f"length_reward must be a LengthReward or None, found {value!r}")
+            valid = ", ".join("None" if choice is None else choice for choice in _CHOICES[option])
+            raise ValueError(f"unknown {option} {value!r}: choose from {valid}")
+        return value
+    wanted, is_valid, convert = _CHECKS["flag" if option in _FLAGS else option]
+    if not is_valid(value):
+        raise ValueError(f"{option} must be {wanted}, found {value!r}")
+    return convert(value)
+
+
+def _frozen(value: Mapping[str, Any]) -> Mapping[str, Any]:
+    return MappingProxyType(dict(value))
+
+
+def _same(value: Any) -> Any:
     return value
 
 
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+_CHECKS: dict[str, tuple[str, Callable[[Any], bool], Callable[[Any], Any]]] = {
+    "flag": ("True or False", lambda value: isinstance(value, bool), _same),
+    "unordered": (
+        "a collection of parameter names",
+        lambda value: isinstance(value, Collection) and not isinstance(value, str),
+        frozenset,
+    ),
+    "name_aliases": ("a mapping", _is_mapping, _frozen),
+    "schemas": ("a mapping", _is_mapping, _frozen),
+    "schedule": (
+        "a Schedule (constant, equal_max, two_stage, …)",
+        lambda value: isinstance(value, Schedule),
+        _same,
+    ),
+    "length_reward": (
+        "a LengthReward or None",
+        lambda value: value is None or isinstance(value, LengthReward),
+        _same,
+    ),
+}
 _RELEASED: dict[str, Any] = {
     "parser": "released",
     "matching": "greedy_ground_truth",
