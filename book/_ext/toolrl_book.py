@@ -30,15 +30,18 @@ def use_executed(app: Sphinx, docname: str, source: list[str]) -> None:
         source[0] = executed.read_text(encoding="utf8")
 
 
-def leave_out_thebe(
+def leave_out_unused(
     app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: nodes.document | None
 ) -> None:
-    """Leave out Thebe: it wants a server that runs code, and nothing here does."""
-    context["script_files"] = [
-        script
-        for script in context["script_files"]
-        if "thebe" not in f"{getattr(script, 'filename', '')}{getattr(script, 'attributes', {}).get('body', '')}"
-    ]
+    """Leave out Thebe, which wants a server that runs code, and MathJax where the page itself has no equation."""
+    unused = ["thebe"] if app.env.domaindata["math"]["has_equations"].get(pagename) else ["thebe", "mathjax"]
+    for kind in ("script_files", "css_files"):
+        context[kind] = [asset for asset in context[kind] if not any(word in _described(asset) for word in unused)]
+
+
+def _described(asset: Any) -> str:
+    """Name and content of a script or style sheet, in lower case."""
+    return f"{getattr(asset, 'filename', '')} {getattr(asset, 'attributes', {}).get('body', '')}".lower()
 
 
 class ScoreboardOfClaims(SphinxDirective):
@@ -60,6 +63,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Connect the hooks."""
     app.connect("builder-inited", require_preparation)
     app.connect("source-read", use_executed)
-    app.connect("html-page-context", leave_out_thebe, priority=999)
+    app.connect("html-page-context", leave_out_unused, priority=999)
     app.add_directive("scoreboard", ScoreboardOfClaims)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
