@@ -108,7 +108,7 @@ DIALECTS: Mapping[str, Dialect] = _dialects(
         eta=None,
         singleton="zero",
         missing="raise",
-        source="arXiv 2402.14740 §3.2; a leave-one-out mean of one rollout does not exist",
+        source="arXiv 2402.14740; a leave-one-out mean of one rollout does not exist",
     ),
 )
 
