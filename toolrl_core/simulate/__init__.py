@@ -1,1 +1,1 @@
-"""Simulate policies, answers and training in miniature: exact where possible, sampled where not."""
+"""Small simulations whose definitions are stated in full, with closed forms beside them."""
