@@ -1,7 +1,9 @@
 """The executor runs each notebook once, in bounded time, and says clearly why one failed; the build stops early."""
 
 import base64
+import doctest
 import hashlib
+import html
 import io
 import json
 import os
@@ -17,7 +19,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-from book._tools import build, execute, vendor
+from book._tools import build, execute, picture, vendor
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -206,6 +208,24 @@ class TestBrowserFiles:
 
     def test_every_package_is_recorded_with_a_digest_of_64_bytes(self):
         assert {len(base64.b64decode(package.sha512)) for package in vendor.PACKAGES} == {64}
+
+
+class TestTheReadme:
+    def test_its_example_does_what_it_says(self):
+        assert doctest.testfile(str(ROOT / "README.md"), module_relative=False).failed == 0
+
+    def test_its_picture_shows_what_the_package_computes(self):
+        said = html.unescape(re.search(r'aria-label="([^"]*)"', picture.TARGET.read_text(encoding="utf8"))[1])
+        assert said == picture.words(picture.correctness_of_answers()), "run `python -m book._tools.picture`"
+
+    def test_its_picture_shows_the_known_scores(self):
+        scores = picture.correctness_of_answers()
+        # Swapped names under `released`: no pair counts, names 1 of 5 raw points: -3 + 6 / 5.
+        assert scores["two right calls, names swapped"] == pytest.approx(
+            {"paper": 3, "released": -9 / 5, "robust": -9 / 5}
+        )
+        # Five copies under `robust`: 1/5 + 2 of 3 + 4 raw points: -3 + 6 * (11 / 5) / 7.
+        assert scores["right call, five times"] == pytest.approx({"paper": 3, "released": 1.4, "robust": -39 / 35})
 
 
 def test_the_small_chapter_is_clean(small_chapter):
