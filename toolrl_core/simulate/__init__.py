@@ -1,1 +1,1 @@
-"""Small simulations whose definitions are stated in full, with closed forms beside them."""
+"""Simulate policies, answers and training in miniature: exact where possible, sampled where not."""
