@@ -103,7 +103,7 @@ def score_rows(
 
     Parameters are those of `score_many`; only the standard library is needed (without a progress bar).
     """
-    targets = _Targets(spec)
+    prepare = _Targets(spec).prepare
     read = text_reader(spec)
     steps = step if isinstance(step, Sequence) else None
     if steps is not None and isinstance(pairs, Sequence) and len(steps) != len(pairs):
@@ -112,7 +112,7 @@ def score_rows(
     scales = spec.schedule.at(at) if steps is None else None
     for row, (completion, ground_truth) in enumerate(_shown(pairs, progress)):
         try:
-            target = targets.prepare(ground_truth)
+            target = prepare(ground_truth)
         except GroundTruthError as error:
             raise GroundTruthError(f"row {row}: {error.problem}", index=error.index, field=error.field) from None
         if steps is not None:
@@ -121,7 +121,7 @@ def score_rows(
         text = completion if isinstance(completion, str) else None
         reading = read(text) if text is not None else read_any(completion, spec)[0]
         outcome = evaluate(reading, text, target, spec, here, at)
-        format_value, correctness, length, named, matched, maximum = outcome[:6]
+        format_value, correctness, length, named, matched, maximum, _, _, _, broken = outcome
         yield (
             correctness + length + (format_value or 0.0),
             format_value,
@@ -133,7 +133,7 @@ def score_rows(
             len(target.calls),
             len(reading.calls),
             reading.malformed,
-            _codes(reading.findings, outcome.format_findings) if reading.findings or outcome.format_findings else "",
+            _codes(reading.findings, broken) if reading.findings or broken else "",
         )
 
 

@@ -19,7 +19,7 @@ from toolrl_core.pairs import (
     pair_scorer,
     score_table,
 )
-from toolrl_core.parsing import Reading
+from toolrl_core.reading import Reading
 from toolrl_core.reasons import Finding, Reason
 from toolrl_core.schedules import Scales
 from toolrl_core.spec import RewardSpec

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from toolrl_core.parsing import Reading, read_completion
+from toolrl_core.parsing import read_completion
+from toolrl_core.reading import Reading
 from toolrl_core.reasons import Finding, Reason
 from toolrl_core.released import released_pattern_matches, released_text
 

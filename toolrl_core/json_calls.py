@@ -70,6 +70,16 @@ def decode_value(text: str, position: int, end: int) -> tuple[Any, int, tuple[Re
     return value, after, None, 0
 
 
+def repeats_a_key(text: str, starts: list[int]) -> bool:
+    """Tell whether any of the JSON objects that start at these offsets, all of them valid, repeats a key."""
+    _seen.duplicates = False
+    for start in starts:
+        _decoder.raw_decode(text, start)
+    found = bool(_seen.duplicates)
+    _seen.duplicates = False
+    return found
+
+
 def is_too_deep(text: str, start: int, end: int) -> bool:
     """Tell whether the JSON text nests deeper than the limit (strings are passed over)."""
     if text.count("[", start, end) + text.count("{", start, end) <= MAX_DEPTH:

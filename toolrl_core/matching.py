@@ -10,6 +10,7 @@ MATCHINGS = ("optimal", "greedy_ground_truth", "greedy_prediction", "greedy_best
 GREEDY_ORDERS = ("ground_truth", "prediction", "best")
 _PURE_PYTHON_LIMIT = 10
 Scores = Sequence[Sequence[float]]
+_ONE_PAIR = ((0, 0),)
 
 
 class Assignment(NamedTuple):
@@ -107,6 +108,9 @@ def assign(scores: Scores, matching: str = "optimal") -> Assignment:
     matching : {"optimal", "greedy_ground_truth", "greedy_prediction", "greedy_best"}
         The rule.
     """
+    if len(scores) == 1 == len(scores[0]):
+        only = scores[0][0]
+        return Assignment(only, _ONE_PAIR) if only > 0 else Assignment(0.0, ())
     if matching == "optimal":
         easy = _row_favourites(scores)
         pairs = _optimal_pairs(scores) if easy is None else easy
@@ -158,14 +162,15 @@ def _best_pairs(scores: Scores) -> list[tuple[int, int]]:
 
 def _row_favourites(scores: Scores) -> list[tuple[int, int]] | None:
     """Give every row its best column, which is optimal where no two rows want the same one; else None."""
-    pairs, taken = [], set()
+    pairs: list[tuple[int, int]] = []
+    taken: list[int] = []
     for j, row in enumerate(scores):
-        best = max(row, default=0.0)
+        best = max(row) if row else 0.0
         if best > 0:
             chosen = row.index(best)
             if chosen in taken:
                 return None
-            taken.add(chosen)
+            taken.append(chosen)
             pairs.append((j, chosen))
     return pairs
 

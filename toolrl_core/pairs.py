@@ -208,6 +208,9 @@ def pair_scorer(spec: RewardSpec) -> PairScorer:
 def score_table(target: Target, calls: Sequence[RawCall], names: Sequence[str]) -> list[list[float]]:
     """Score every pair, ground-truth calls by predicted calls; gated pairs score 0."""
     score_pair, table = target.score_pair, []
+    if len(calls) == 1 == len(target.calls):
+        apart = target.gated and names[0] != target.names[0]
+        return [[0.0 if apart else score_pair(target.calls[0], calls[0])]]
     named = list(zip(names, calls, strict=True))
     for expected in target.calls:
         if target.gated:

@@ -5,17 +5,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from toolrl_core.calls import ToolCall
 from toolrl_core.json_calls import (
-    RawCall,
     accept_value,
     decode_value,
     literal_value,
 )
-from toolrl_core.plain import plain_shape, read_plain_calls
-from toolrl_core.reasons import MALFORMED, Finding, Reason
+from toolrl_core.plain import plain_blocks, read_plain
+from toolrl_core.reading import Block, Reading
+from toolrl_core.reasons import Finding, Reason
 
 PARSERS = ("tolerant", "released")
 STOP_TOKENS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "</s>")
@@ -24,53 +23,6 @@ _TAG = re.compile(r"<(/?)(think|tool_call|response)>")
 _OPEN_OR_END = re.compile(r"\s*(?:<(?:think|tool_call|response)>|\Z)")
 _NEXT_VALUE = re.compile(r"\n[\[{]|</tool_call>")
 _END = "</tool_call>"
-
-
-class Block(NamedTuple):
-    """Hold one tagged block of a completion.
-
-    Parameters
-    ----------
-    kind : {"thought", "tool_call", "response"}
-        What the block is.
-    start, end : int
-        Offsets of the first character of its opening tag and after its closing tag.
-    closed : bool
-        Whether the closing tag is there.
-    well_formed : bool
-        For a tool-call block: every value in it is a call, and there is at least one.
-    """
-
-    kind: str
-    start: int
-    end: int
-    closed: bool
-    well_formed: bool = True
-
-
-class Reading:
-    """Collect what was read from one completion (the mutable working copy of `ParsedCompletion`)."""
-
-    thought: str | None = None
-    response: str | None = None
-    malformed = 0
-    outside = False
-    kinds: tuple[str, ...] | None = None
-    """The kinds of the blocks where the text has the plain shape; its blocks are made on demand."""
-    thought_ends: list[int] | None = None
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.end = len(text)
-        self.calls: list[RawCall] = []
-        self.findings: list[Finding] = []
-        self.blocks: list[Block] = []
-
-    def note(self, reason: Reason, position: int | None, detail: str = "") -> None:
-        """Record a finding; one that makes a call malformed is counted."""
-        self.findings.append(Finding(reason, position, detail))
-        if reason in MALFORMED:
-            self.malformed += 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +115,7 @@ def parse_completion(
         raise ValueError(f"unknown parser {parser!r}: choose from {', '.join(PARSERS)}")
     calls = tuple(ToolCall(call.name, call.arguments if type(call.arguments) is dict else {}) for call in reading.calls)
     return ParsedCompletion(
-        reading.thought, calls, reading.response, tuple(reading.findings), reading.malformed, _plain_blocks(reading)
+        reading.thought, calls, reading.response, tuple(reading.findings), reading.malformed, plain_blocks(reading)
     )
 
 
@@ -172,11 +124,9 @@ def read_completion(text: str, *, accept_python_literals: bool = False, prefille
 
     Parameters are those of `parse_completion`.
     """
-    shape = plain_shape(text)
-    if shape is not None:
-        calls = read_plain_calls(text, shape[1], shape[2])
-        if calls is not None:
-            return _plain_reading(text, shape, calls)
+    plain = None if prefilled_thought else read_plain(text)
+    if plain is not None:
+        return plain
     reading = Reading(text)
     reading.end = _strip_stop_tokens(reading)
     position = 0
@@ -203,32 +153,6 @@ def read_completion(text: str, *, accept_python_literals: bool = False, prefille
             position = _read_response(reading, start, tag.end())
     _note_structure(reading)
     return reading
-
-
-_PLAIN_KINDS = ("thought", "tool_call")
-_PLAIN_KINDS_ANSWERED = ("thought", "tool_call", "response")
-
-
-def _plain_reading(text: str, shape: tuple[int, int, int, int], calls: list[RawCall]) -> Reading:
-    """Return the reading of a text of the plain shape (see `toolrl_core.plain`)."""
-    reading = Reading(text)
-    reading.thought = text[7 : shape[0]]
-    reading.calls = calls
-    reading.kinds = _PLAIN_KINDS
-    if shape[3] >= 0:
-        reading.response = text[shape[3] : len(text) - 11]
-        reading.kinds = _PLAIN_KINDS_ANSWERED
-    return reading
-
-
-def _plain_blocks(reading: Reading) -> tuple[Block, ...]:
-    shape = plain_shape(reading.text)
-    if shape is None or reading.kinds is None:
-        return tuple(reading.blocks)
-    thought_end, first, last, response = shape
-    block_end = last + len(_END) + 1
-    blocks = (Block("thought", 0, thought_end + 8, True), Block("tool_call", first - len(_END), block_end, True))
-    return blocks if response < 0 else (*blocks, Block("response", block_end + 1, len(reading.text), True))
 
 
 def _strip_stop_tokens(reading: Reading) -> int:

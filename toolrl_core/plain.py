@@ -10,29 +10,71 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from toolrl_core.json_calls import MAX_DEPTH, RawCall
+from toolrl_core.json_calls import MAX_DEPTH, RawCall, repeats_a_key
+from toolrl_core.reading import Block, Reading
 
 _scan: Callable[[str, int], tuple[Any, int]] = vars(json.JSONDecoder())["scan_once"]
 _OPENING = "</think>\n<tool_call>\n"
 _CLOSING = "\n</tool_call>"
 _RESPONSE = "\n<response>"
 _RESPONSE_END = "</response>"
+_KINDS = ("thought", "tool_call")
+_KINDS_ANSWERED = ("thought", "tool_call", "response")
+_TAGS = ("<think>", "<tool_call>", "<response>")
 
 
-def read_plain_calls(text: str, start: int, stop: int) -> list[RawCall] | None:
-    """Decode calls that stand one a line in ``text[start:stop]``; None where anything is unusual.
+def read_plain(text: str) -> Reading | None:
+    """Read a text of the plain shape; None for any other shape.
 
     Parameters
     ----------
     text : str
         The completion.
-    start, stop : int
-        Offsets of the first call and after the last.
 
     Returns
     -------
-    list of RawCall or None
-        The calls, each an object of a name and an object under ``parameters``, without repeated keys.
+    Reading or None
+        The reading, without findings, for it has nothing unusual.
+    """
+    if not text.startswith("<think>"):
+        return None
+    thought_end = text.find("</think>")
+    if thought_end < 0 or not text.startswith(_OPENING, thought_end):
+        return None
+    first = thought_end + 21
+    last = text.find(_CLOSING, first)
+    if last < 0:
+        return None
+    after = last + 13
+    answered = after != len(text)
+    if answered and not _is_response(text, after):
+        return None
+    if text.find("<", 7, thought_end) >= 0 and any(text.find(tag, 7, thought_end) >= 0 for tag in _TAGS):
+        return None
+    calls = _read_lines(text, first, last)
+    if calls is None:
+        return None
+    reading = Reading(text)
+    reading.thought = text[7:thought_end]
+    reading.calls = calls
+    reading.kinds = _KINDS
+    if answered:
+        reading.response = text[after + 11 : -11]
+        reading.kinds = _KINDS_ANSWERED
+    return reading
+
+
+def _is_response(text: str, after: int) -> bool:
+    """Tell whether the rest of a text is one response."""
+    if not text.startswith(_RESPONSE, after):
+        return False
+    return text.find(_RESPONSE_END, after + 11) == len(text) - 11
+
+
+def _read_lines(text: str, start: int, stop: int) -> list[RawCall] | None:
+    """Decode calls that stand one a line in ``text[start:stop]``; None where anything is unusual.
+
+    Each is an object of a name and an object under ``parameters``; no key is repeated.
     """
     calls: list[RawCall] = []
     position, keys = start, 0
@@ -48,51 +90,26 @@ def read_plain_calls(text: str, start: int, stop: int) -> list[RawCall] | None:
             calls.append(RawCall(name, arguments, value, position))
             if after == stop:
                 break
-            if after > stop or text[after : after + 2] != "\n{":
+            if after > stop or not text.startswith("\n{", after):
                 return None
             position = after + 1
-    except (StopIteration, ValueError, KeyError, RecursionError, IndexError):
+    except (StopIteration, ValueError, KeyError, RecursionError):
         return None
     block = text[start:stop]
-    if block.count('":') != keys or block.count("[") > MAX_DEPTH:
-        return None  # nested objects, or maybe repeated keys, or too deep
-    if '" :' in block or '"\n' in block or '"\t' in block or '"\r' in block:
-        return None  # a key before a loose colon would not have been counted
+    if block.count("{") + block.count("[") > MAX_DEPTH:
+        return None  # maybe too deep
+    loose = '" :' in block or '"\n' in block or '"\t' in block or '"\r' in block
+    if (loose or block.count('":') != keys) and repeats_a_key(text, [call.position for call in calls]):
+        return None  # where the count of colons does not show that every key occurs once, look again
     return calls
 
 
-def plain_shape(text: str) -> tuple[int, int, int, int] | None:
-    """Find the parts of a text of the plain shape.
-
-    Parameters
-    ----------
-    text : str
-        The completion.
-
-    Returns
-    -------
-    tuple of int or None
-        Offsets of the end of the thought, of the first call, after the last call, and of the response's text
-        (-1 without a response); None for any other shape.
-    """
-    if not text.startswith("<think>"):
-        return None
+def plain_blocks(reading: Reading) -> tuple[Block, ...]:
+    """Return the blocks of a reading; those of a plain text are found again when they are asked for."""
+    if reading.kinds is None:
+        return tuple(reading.blocks)
+    text = reading.text
     thought_end = text.find("</think>")
-    if thought_end < 0 or not text.startswith(_OPENING, thought_end):
-        return None
-    first = thought_end + len(_OPENING)
-    last = text.find(_CLOSING, first)
-    if last < 0:
-        return None
-    after = last + len(_CLOSING)
-    if after == len(text):
-        response = -1
-    elif text.startswith(_RESPONSE, after) and text.endswith(_RESPONSE_END):
-        response = after + len(_RESPONSE)
-        if text.find(_RESPONSE_END, response) != len(text) - len(_RESPONSE_END):
-            return None
-    else:
-        return None
-    if text.find("<", 7, thought_end) >= 0:  # maybe a tag that the thought mentions
-        return None
-    return thought_end, first, last, response
+    block_end = text.find(_CLOSING, thought_end + 21) + 13
+    blocks = (Block("thought", 0, thought_end + 8, True), Block("tool_call", thought_end + 9, block_end, True))
+    return (*blocks, Block("response", block_end + 1, len(text), True))[: len(reading.kinds)]

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from toolrl_core.json_calls import RawCall
-from toolrl_core.parsing import Reading
+from toolrl_core.reading import Reading
 from toolrl_core.reasons import Finding, Reason
 
 _MARKERS = (

@@ -13,7 +13,8 @@ from toolrl_core.formats import format_holds
 from toolrl_core.json_calls import RawCall, read_call
 from toolrl_core.matching import Assignment, assign
 from toolrl_core.pairs import Target, canonical_names, common_names, is_perfect, name_score, prepare_target, score_table
-from toolrl_core.parsing import Reading, read_completion
+from toolrl_core.parsing import read_completion
+from toolrl_core.reading import Reading
 from toolrl_core.reasons import Finding, Reason
 from toolrl_core.released import read_released
 from toolrl_core.schedules import Scales
@@ -132,6 +133,8 @@ def text_reader(spec: RewardSpec) -> Callable[[str], Reading]:
     """Return the function that reads a text under a spec."""
     if spec.parser == "released":
         return read_released
+    if not (spec.accept_python_literals or spec.prefilled_thought):
+        return read_completion
     return partial(
         read_completion,
         accept_python_literals=spec.accept_python_literals,
