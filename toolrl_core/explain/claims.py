@@ -26,6 +26,7 @@ from toolrl_core.explain.ledger import NOTEBOOKS, QUOTED, Claim, ClaimError, loa
 __all__ = ["MIME_TYPE", "ChapterClaims", "Claim", "ClaimError", "ClaimRecord", "ClaimTable", "load_claims"]
 
 MIME_TYPE: Final = "application/vnd.toolrl.claims+json"
+ROW_HEADER: Final = 'style="font-weight: normal; text-align: left"'
 _COLUMNS: Final = ("Claim", "The note's figure", "Ours", "Verdict")
 
 
@@ -69,8 +70,8 @@ class ClaimRecord:
             "remark": self.remark,
         }
 
-    def _repr_html_(self) -> str:
-        return _table_html([self], caption=f"Claim {self.claim.id}")
+    def _ipython_display_(self) -> None:
+        """Show nothing: the chapter's table shows the record, once."""
 
 
 class ChapterClaims:
@@ -154,7 +155,7 @@ class ChapterClaims:
         Returns
         -------
         ClaimRecord
-            Renders as a table of one row.
+            Shows nothing by itself; the chapter's table shows it.
 
         Raises
         ------
@@ -282,7 +283,7 @@ def _row_html(made: ClaimRecord) -> str:
         details += f"<br><small>{escape(made.depends)}</small>"
     where = f"{claim.note} note, section {claim.section}, level {claim.level}"
     return (
-        f'<tr id="{escape(claim.anchor)}"><th scope="row"><code>{escape(claim.id)}</code><br>{escape(claim.statement)}'
+        f'<tr id="{escape(claim.anchor)}"><th scope="row" {ROW_HEADER}><code>{escape(claim.id)}</code><br>{escape(claim.statement)}'
         f"<br><small>{escape(where)}</small></th><td>{escape(claim.printed)}</td><td>{escape(made.ours)}</td>"
         f"<td>{escape(made.verdict)}{details}</td></tr>"
     )

@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from toolrl_core.explain.claims import MIME_TYPE
+from toolrl_core.explain.claims import MIME_TYPE, ROW_HEADER
 from toolrl_core.explain.ledger import QUOTED, VERDICTS, Claim, ClaimError, load_claims
 
 __all__ = ["CollectedRecord", "Scoreboard", "ScoreboardRow", "collect", "scoreboard"]
@@ -229,7 +229,7 @@ def _row_html(row: ScoreboardRow, page: str) -> str:
         where = f'<a href="{address}#{text["anchor"]}">{text["decided_by"]}</a>'
     return (
         f'<tr data-verdict="{text["verdict"]}" data-note="{text["note"]}" data-level="{text["level"]}">'
-        f'<th scope="row"><code>{text["id"]}</code><br>{text["statement"]}</th>'
+        f'<th scope="row" {ROW_HEADER}><code>{text["id"]}</code><br>{text["statement"]}</th>'
         f"<td>{text['note']} {text['section']}, {text['level']}</td><td>{text['printed']}</td><td>{text['ours']}</td>"
         f"<td>{text['verdict']}{details}</td><td>{where}</td></tr>"
     )
