@@ -55,6 +55,7 @@ def decode_value(text: str, position: int, end: int) -> tuple[Any, int, tuple[Re
     cost : int
         Number of characters looked at in vain.
     """
+    _seen.duplicates = False
     try:
         value, after = _decoder.raw_decode(text, position)
     except RecursionError:
@@ -106,9 +107,7 @@ def is_too_deep(text: str, start: int, end: int) -> bool:
 
 def accept_value(value: Any, position: int, calls: list[RawCall], note: NoteFunction) -> None:
     """Append the calls that a decoded value holds, and note what is unusual or malformed about it."""
-    if getattr(_seen, "duplicates", False):
-        _seen.duplicates = False
-        note(Reason.DUPLICATE_KEY, position, "the last value of a repeated key counts")
+    _note_duplicates(position, note)
     if type(value) is dict:
         call = read_call(value, position, note)
         if call is not None:
@@ -122,6 +121,13 @@ def accept_value(value: Any, position: int, calls: list[RawCall], note: NoteFunc
                 calls.append(call)
         else:
             note(Reason.NOT_AN_OBJECT, position, f"found {type(item).__name__} in an array")
+
+
+def _note_duplicates(position: int, note: NoteFunction) -> None:
+    """Note that the value decoded last repeats a key."""
+    if getattr(_seen, "duplicates", False):
+        _seen.duplicates = False
+        note(Reason.DUPLICATE_KEY, position, "the last value of a repeated key counts")
 
 
 def read_call(value: dict[str, Any], position: int, note: NoteFunction) -> RawCall | None:
@@ -159,6 +165,7 @@ def read_call(value: dict[str, Any], position: int, note: NoteFunction) -> RawCa
         decoded, after, problem, _ = decode_value(arguments, len(arguments) - len(arguments.lstrip()), len(arguments))
         if problem is None and type(decoded) is dict and not arguments[after:].strip():
             note(Reason.STRINGIFIED_ARGUMENTS, position, name)
+            _note_duplicates(position, note)
             return RawCall(name, decoded, value, position)
     note(Reason.ARGUMENTS_NOT_AN_OBJECT, position, f"{name}: found {type(arguments).__name__}")
     return None
