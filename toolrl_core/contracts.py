@@ -13,6 +13,7 @@ from typing import TypeAlias
 from toolrl_core.boxed import boxed_answer, find_boxes
 from toolrl_core.fences import Fence, find_fences, find_inline_fences, released_block
 from toolrl_core.parsing import read_completion
+from toolrl_core.plain import plain_blocks
 from toolrl_core.reasons import MALFORMED, Reason
 
 __all__ = ["CONTRACTS", "Contract", "TurnFinding", "TurnReason", "find_contract", "language_name"]
@@ -249,7 +250,7 @@ def _read_tool_call(text: str, _languages: frozenset[str] | None) -> _Reading:
     ]
     positions = [call.position for call in reading.calls]
     action = answer = None
-    for block in reading.blocks:
+    for block in plain_blocks(reading):
         if block.kind == "thought":
             continue
         if not block.closed:
