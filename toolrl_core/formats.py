@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from toolrl_core.parsing import read_completion
+from toolrl_core.plain import plain_blocks
 from toolrl_core.reading import Reading
 from toolrl_core.reasons import Finding, Reason
 from toolrl_core.released import released_pattern_matches, released_text
@@ -146,9 +147,10 @@ def strict_format(text: str, requires: Collection[str], *, prefilled_thought: bo
 
 def strict_findings(reading: Reading, requires: tuple[str, ...]) -> list[Finding]:
     """List what keeps a completion from the strict format (empty if nothing does)."""
-    if reading.kinds is not None:
-        return [] if reading.kinds == requires else _unequal_kinds(reading.kinds, requires)
-    kinds = [block.kind for block in reading.blocks]
+    if reading.kinds == requires:
+        return []
+    blocks = plain_blocks(reading)
+    kinds = [block.kind for block in blocks]
     problems = []
     if reading.outside:
         problems.append(Finding(Reason.TEXT_OUTSIDE))
@@ -157,7 +159,7 @@ def strict_findings(reading: Reading, requires: tuple[str, ...]) -> list[Finding
             problems.append(Finding(reason))
     if "thought" not in kinds:
         problems.append(Finding(Reason.MISSING_THOUGHT))
-    for block in reading.blocks:
+    for block in blocks:
         if block.kind not in requires:
             problems.append(Finding(Reason.UNREQUESTED_BLOCK, block.start, block.kind))
         elif not block.closed:
@@ -168,13 +170,6 @@ def strict_findings(reading: Reading, requires: tuple[str, ...]) -> list[Finding
         reason = Reason.BLOCKS_OUT_OF_ORDER if len(kinds) == len(set(kinds)) else Reason.MULTIPLE_BLOCKS
         problems.append(Finding(reason, None, ", ".join(kinds[:6])))
     return problems
-
-
-def _unequal_kinds(kinds: tuple[str, ...], requires: tuple[str, ...]) -> list[Finding]:
-    """Compare the blocks of a text of the plain shape with the required ones."""
-    missing = {"tool_call": Reason.MISSING_BLOCK, "response": Reason.MISSING_RESPONSE}
-    unasked = [Finding(Reason.UNREQUESTED_BLOCK, None, kind) for kind in kinds if kind not in requires]
-    return unasked + [Finding(missing[field]) for field in requires if field not in kinds]
 
 
 def _required(requires: Collection[str]) -> tuple[str, ...]:
