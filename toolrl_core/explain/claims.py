@@ -283,7 +283,7 @@ def _row_html(made: ClaimRecord) -> str:
         details += f"<br><small>{escape(made.depends)}</small>"
     where = f"{claim.note} note, section {claim.section}, level {claim.level}"
     return (
-        f'<tr id="{escape(claim.anchor)}"><th scope="row" {ROW_HEADER}><code>{escape(claim.id)}</code>'
+        f'<tr id="{escape(claim.anchor)}" style="vertical-align: top"><th scope="row" {ROW_HEADER}><code>{escape(claim.id)}</code>'
         f"<br>{escape(claim.statement)}<br><small>{escape(where)}</small></th><td>{escape(claim.printed)}</td><td>{escape(made.ours)}</td>"
         f"<td>{escape(made.verdict)}{details}</td></tr>"
     )
@@ -294,5 +294,6 @@ def _table_html(records: Iterable[ClaimRecord], *, caption: str) -> str:
     body = "".join(map(_row_html, records))
     return (
         f'<div class="claims" role="region" tabindex="0" aria-label="{escape(caption)}" style="overflow-x: auto">'
-        f"<table><caption>{escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f'<table class="toolrl-table"><caption>{escape(caption)}</caption>'
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )

@@ -185,7 +185,7 @@ class Scoreboard:
         caption = escape(f"The notes' claims: {self.summary}")
         frame = 'class="claims scoreboard" role="region" tabindex="0" aria-label="Scoreboard" style="overflow-x: auto"'
         return (
-            f"<div {frame}><table><caption>{caption}</caption>"
+            f'<div {frame}><table class="toolrl-table"><caption>{caption}</caption>'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         )
 
@@ -228,7 +228,8 @@ def _row_html(row: ScoreboardRow, page: str) -> str:
         address = escape(page.format(notebook=row.claim.decided_by))
         where = f'<a href="{address}#{text["anchor"]}">{text["decided_by"]}</a>'
     return (
-        f'<tr data-verdict="{text["verdict"]}" data-note="{text["note"]}" data-level="{text["level"]}">'
+        f'<tr data-verdict="{text["verdict"]}" data-note="{text["note"]}" data-level="{text["level"]}"'
+        ' style="vertical-align: top">'
         f'<th scope="row" {ROW_HEADER}><code>{text["id"]}</code><br>{text["statement"]}</th>'
         f"<td>{text['note']} {text['section']}, {text['level']}</td><td>{text['printed']}</td><td>{text['ours']}</td>"
         f"<td>{text['verdict']}{details}</td><td>{where}</td></tr>"
