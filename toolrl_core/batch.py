@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from toolrl_core.breakdown import package_version
+from toolrl_core.breakdown import Comparison, package_version
 from toolrl_core.calls import GroundTruthError
+from toolrl_core.json_calls import RawCall
 from toolrl_core.pairs import Target, prepare_target
+from toolrl_core.parsing import read_completion
+from toolrl_core.plain import plain_parts, read_plain
+from toolrl_core.reading import Reading
 from toolrl_core.reasons import Finding
-from toolrl_core.rewards import PAPER, evaluate, read_any, text_reader
+from toolrl_core.rewards import PAPER, compare_calls, evaluate, read_any, text_reader
 from toolrl_core.spec import RewardSpec
 
 if TYPE_CHECKING:
@@ -28,6 +32,11 @@ COLUMNS = (
     "n_malformed",
     "reasons",
 )
+
+
+Answers = dict[str, tuple[list[RawCall], Comparison]]
+_ANSWERS = 64
+_GROUND_TRUTHS = 10_000
 
 
 def score_many(
@@ -112,29 +121,57 @@ def score_rows(
     scales = spec.schedule.at(at) if steps is None else None
     for row, (completion, ground_truth) in enumerate(_shown(pairs, progress)):
         try:
-            target = prepare(ground_truth)
+            target, answers = prepare(ground_truth)
         except GroundTruthError as error:
             raise GroundTruthError(f"row {row}: {error.problem}", index=error.index, field=error.field) from None
         if steps is not None:
             at = steps[row]
         here = spec.schedule.at(at) if scales is None else scales
         text = completion if isinstance(completion, str) else None
-        reading = read(text) if text is not None else read_any(completion, spec)[0]
-        outcome = evaluate(reading, text, target, spec, here, at)
-        format_value, correctness, length, named, matched, maximum, _, _, _, broken = outcome
+        compared = None
+        if text is None:
+            reading = read_any(completion, spec)[0]
+        elif read is read_completion:
+            reading, compared = _read_known(text, answers, target, spec)
+        else:
+            reading = read(text)
+        format_value, correctness, length, compared, broken = evaluate(reading, text, target, spec, here, at, compared)
         yield (
             correctness + length + (format_value or 0.0),
             format_value,
             correctness,
             length,
-            named,
-            matched,
-            maximum,
+            compared.name_score,
+            compared.matched,
+            compared.maximum,
             len(target.calls),
             len(reading.calls),
             reading.malformed,
             _codes(reading.findings, broken) if reading.findings or broken else "",
         )
+
+
+def _read_known(text: str, answers: Answers, target: Target, spec: RewardSpec) -> tuple[Reading, Comparison | None]:
+    """Read a text; where the same block of calls was met before with this ground truth, use what it gave.
+
+    Rollouts of one prompt often repeat the calls of another word for word, with another thought before them.
+    """
+    parts = plain_parts(text)
+    if parts is None:
+        return read_completion(text), None
+    block = text[parts.first : parts.last]
+    known = answers.get(block)
+    if known is not None:
+        reading = read_plain(text, parts, known[0])
+        if reading is not None:
+            return reading, known[1]
+    reading = read_plain(text, parts)
+    if reading is None:
+        return read_completion(text), None
+    compared = compare_calls(reading.calls, 0, target, spec)
+    if len(answers) < _ANSWERS:
+        answers[block] = (reading.calls, compared)
+    return reading, compared
 
 
 def _codes(*findings: Iterable[Finding]) -> str:
@@ -153,15 +190,18 @@ def _shown(pairs: Iterable[tuple[Any, Any]], progress: bool) -> Iterable[tuple[A
 
 
 class _Targets:
-    """Prepare each distinct ground truth once (texts by value, other objects by identity)."""
+    """Prepare each distinct ground truth once (texts by value, other objects by identity), in bounded memory."""
 
     def __init__(self, spec: RewardSpec) -> None:
         self.spec = spec
-        self.known: dict[Any, tuple[Any, Target]] = {}
+        self.known: dict[Any, tuple[tuple[Target, Answers], Any]] = {}
 
-    def prepare(self, ground_truth: Any) -> Target:
+    def prepare(self, ground_truth: Any) -> tuple[Target, Answers]:
+        """Return a ground truth's target with the answers that were compared with it."""
         key = ground_truth if type(ground_truth) is str else id(ground_truth)
         found = self.known.get(key)
         if found is None:
-            found = self.known[key] = (ground_truth, prepare_target(ground_truth, self.spec))
-        return found[1]
+            if len(self.known) >= _GROUND_TRUTHS:
+                self.known.clear()
+            found = self.known[key] = ((prepare_target(ground_truth, self.spec), {}), ground_truth)
+        return found[0]

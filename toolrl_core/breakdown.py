@@ -16,18 +16,50 @@ from toolrl_core.spec import RewardSpec
 NO_PAIRS = Assignment(0.0, ())
 
 
-class Outcome(NamedTuple):
-    """Hold the numbers of one score, before they are explained."""
+class Comparison(NamedTuple):
+    """Hold what the comparison of predicted and expected calls gave, in raw points.
 
-    format: float | None
-    correctness: float
-    length: float
+    Parameters
+    ----------
+    name_score : float
+        Points for the names.
+    matched, maximum : float
+        Points reached and reachable.
+    assignment : Assignment
+        The pairs.
+    shortcut : float
+        Points that an exact copy was given beyond its pairs (released rules).
+    failed : bool
+        Whether the released code would have failed, which it scores as the minimum.
+    """
+
     name_score: float
     matched: float
     maximum: float
     assignment: Assignment
-    shortcut: float
-    failed: bool
+    shortcut: float = 0.0
+    failed: bool = False
+
+
+class Outcome(NamedTuple):
+    """Hold the numbers of one score, before they are explained.
+
+    Parameters
+    ----------
+    format : float or None
+        Format reward, None where there is none.
+    correctness, length : float
+        The other parts, in points.
+    comparison : Comparison
+        What the correctness came from.
+    format_findings : list of Finding
+        Why the format rule does not hold.
+    """
+
+    format: float | None
+    correctness: float
+    length: float
+    comparison: Comparison
     format_findings: list[Finding]
 
     @property

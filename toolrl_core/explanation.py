@@ -58,7 +58,7 @@ def explain(
         The numbers with their account.
     """
     names = canonical_names(reading.calls, spec)
-    partners = {} if outcome.failed else _partners(outcome, target, names, len(reading.calls))
+    partners = {} if outcome.comparison.failed else _partners(outcome, target, names, len(reading.calls))
     pairs = tuple(
         _pair(j, expected, partners.get(j), reading.calls, outcome, spec) for j, expected in enumerate(target.calls)
     )
@@ -67,7 +67,7 @@ def explain(
     scored = bool(target.calls) or spec.no_call == "scored"
     known = {finding.reason for finding in reading.findings}
     findings = [*reading.findings, *(f for f in outcome.format_findings if f.reason not in known)]
-    if scored and not outcome.failed:
+    if scored and not outcome.comparison.failed:
         findings += _score_findings(outcome, reading, target, pairs, unmatched, names, spec)
     elif not scored:
         findings.append(Finding(Reason.NO_CALL_NOT_SCORED, None, "correctness is 0 whatever is predicted"))
@@ -78,10 +78,10 @@ def explain(
         format=outcome.format,
         correctness=outcome.correctness,
         length=outcome.length,
-        name_score=outcome.name_score,
+        name_score=outcome.comparison.name_score,
         pairs=pairs,
-        matched=outcome.matched,
-        maximum=outcome.maximum,
+        matched=outcome.comparison.matched,
+        maximum=outcome.comparison.maximum,
         reasons=tuple(findings),
         spec=spec,
         scales=scales,
@@ -89,7 +89,7 @@ def explain(
         unmatched=tuple(_tool_call(reading.calls[i]) for i in unmatched),
         n_predicted=len(reading.calls),
         n_malformed=reading.malformed,
-        shortcut=outcome.shortcut,
+        shortcut=outcome.comparison.shortcut,
         scored=scored,
     )
 
@@ -100,7 +100,7 @@ def _tool_call(call: RawCall) -> ToolCall:
 
 def _partners(outcome: Outcome, target: Target, names: list[str], predicted: int) -> dict[int, int]:
     """Return each ground-truth call's partner; one with no points is shown with a free call of its name."""
-    partners = dict(outcome.assignment.pairs)
+    partners = dict(outcome.comparison.assignment.pairs)
     taken = set(partners.values())
     for j, expected in enumerate(target.calls):
         if j not in partners:
@@ -124,7 +124,7 @@ def _pair(
     call = RawCall("", {}, None, 0) if partner is None or malformed else calls[partner]
     arguments: Mapping[str, Any] = call.arguments or {}
     compare = comparison(spec.equality)
-    scored = j in dict(outcome.assignment.pairs)
+    scored = j in dict(outcome.comparison.assignment.pairs)
     total = pair_scorer(spec)(expected, call) if scored else 0.0
     keys = tuple(
         _key(key, expected, arguments, compare, partner is not None, scored, spec)
@@ -227,10 +227,10 @@ def _rule_findings(
     findings = []
     if spec.matching != "optimal" and spec.granularity != "answer" and target.calls and reading.calls:
         best = assign(score_table(target, reading.calls, names)).total
-        if best > outcome.assignment.total + 1e-9 and not outcome.shortcut:
-            loss = best - outcome.assignment.total
+        if best > outcome.comparison.assignment.total + 1e-9 and not outcome.comparison.shortcut:
+            loss = best - outcome.comparison.assignment.total
             findings.append(Finding(Reason.GREEDY_LOSS, None, f"{loss:.6g} raw points less than the optimal matching"))
-    if spec.ordered and outcome.matched < outcome.maximum and len(names) == len(target.names):
+    if spec.ordered and outcome.comparison.matched < outcome.comparison.maximum and len(names) == len(target.names):
         findings.append(Finding(Reason.ORDER_DIFFERS, None, "names, keys and calls are compared in order"))
     if spec.equality == "schema":
         for j, expected in enumerate(target.calls):

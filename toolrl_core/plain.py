@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from toolrl_core.json_calls import MAX_DEPTH, RawCall, repeats_a_key
 from toolrl_core.reading import Block, Reading
@@ -23,19 +23,27 @@ _KINDS_ANSWERED = ("thought", "tool_call", "response")
 _TAGS = ("<think>", "<tool_call>", "<response>")
 
 
-def read_plain(text: str) -> Reading | None:
-    """Read a text of the plain shape; None for any other shape.
+class PlainParts(NamedTuple):
+    """Hold the offsets of the parts of a plain text.
 
     Parameters
     ----------
-    text : str
-        The completion.
-
-    Returns
-    -------
-    Reading or None
-        The reading, without findings, for it has nothing unusual.
+    thought_end : int
+        Offset of the thought's end tag.
+    first, last : int
+        Offsets of the first call and after the last one.
+    answered : bool
+        Whether a response follows.
     """
+
+    thought_end: int
+    first: int
+    last: int
+    answered: bool
+
+
+def plain_parts(text: str) -> PlainParts | None:
+    """Find the parts of a text of the plain shape; None for any other shape. Calls are not yet decoded."""
     if not text.startswith("<think>"):
         return None
     thought_end = text.find("</think>")
@@ -51,15 +59,41 @@ def read_plain(text: str) -> Reading | None:
         return None
     if text.find("<", 7, thought_end) >= 0 and any(text.find(tag, 7, thought_end) >= 0 for tag in _TAGS):
         return None
-    calls = _read_lines(text, first, last)
+    return PlainParts(thought_end, first, last, answered)
+
+
+def read_plain(text: str, parts: PlainParts | None = None, calls: list[RawCall] | None = None) -> Reading | None:
+    """Read a text of the plain shape; None for any other shape.
+
+    Parameters
+    ----------
+    text : str
+        The completion.
+    parts : PlainParts, optional
+        Its parts, where they have been found already.
+    calls : list of RawCall, optional
+        Its calls, where the same block has been decoded already.
+
+    Returns
+    -------
+    Reading or None
+        The reading, without findings, for it has nothing unusual.
+    """
+    if parts is None:
+        parts = plain_parts(text)
+        if parts is None:
+            return None
+    thought_end, first, last, answered = parts
     if calls is None:
-        return None
+        calls = _read_lines(text, first, last)
+        if calls is None:
+            return None
     reading = Reading(text)
     reading.thought = text[7:thought_end]
     reading.calls = calls
     reading.kinds = _KINDS
     if answered:
-        reading.response = text[after + 11 : -11]
+        reading.response = text[last + 24 : -11]
         reading.kinds = _KINDS_ANSWERED
     return reading
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from toolrl_core.breakdown import NO_PAIRS, Outcome, RewardBreakdown
+from toolrl_core.breakdown import NO_PAIRS, Comparison, Outcome, RewardBreakdown
 from toolrl_core.calls import AcceptedCall, GroundTruthError, ToolCall
 from toolrl_core.explanation import explain
 from toolrl_core.formats import format_holds
@@ -22,6 +22,7 @@ from toolrl_core.spec import RewardSpec
 
 PAPER = RewardSpec.preset("paper")
 MALFORMED_CALL = RawCall("\x00malformed", {}, None, 0)
+_NOT_SCORED = Comparison(0.0, 0.0, 1.0, NO_PAIRS)
 
 
 def score(
@@ -199,9 +200,38 @@ def _quiet(reading: Reading) -> Any:
 
 
 def evaluate(
-    reading: Reading, text: str | None, target: Target, spec: RewardSpec, scales: Scales, step: float | None
+    reading: Reading,
+    text: str | None,
+    target: Target,
+    spec: RewardSpec,
+    scales: Scales,
+    step: float | None,
+    compared: Comparison | None = None,
 ) -> Outcome:
-    """Compute the numbers of a score from a completion that has been read."""
+    """Compute the numbers of a score from a completion that has been read.
+
+    Parameters
+    ----------
+    reading : Reading
+        The completion as read.
+    text : str or None
+        Its text, None for calls and messages.
+    target : Target
+        The prepared ground truth.
+    spec : RewardSpec
+        The options.
+    scales : Scales
+        Ranges of format and correctness.
+    step : float or None
+        Training step.
+    compared : Comparison, optional
+        The comparison of its calls, where the same calls have been compared already.
+
+    Returns
+    -------
+    Outcome
+        Format, correctness and length, in points.
+    """
     format_value: float | None = None
     findings: list[Finding] = []
     if text is not None and spec.format_rule != "none":
@@ -213,17 +243,43 @@ def evaluate(
     elif text is not None:
         format_value = 0.0
     length = 0.0 if spec.length_reward is None else spec.length_reward(reading.thought, step)
-    low, high = scales.correctness
-    calls, malformed = reading.calls, reading.malformed
     if not target.calls and spec.no_call == "zero":
-        return Outcome(format_value, 0.0, length, 0.0, 0.0, 1.0, NO_PAIRS, 0.0, False, findings)
+        return Outcome(format_value, 0.0, length, _NOT_SCORED, findings)
+    if compared is None:
+        compared = compare_calls(reading.calls, reading.malformed, target, spec)
+    low, high = scales.correctness
+    correctness = high
+    if compared.matched != compared.maximum:
+        correctness = low + (high - low) * compared.matched / compared.maximum
+    return Outcome(format_value, correctness, length, compared, findings)
+
+
+def compare_calls(calls: Sequence[RawCall], malformed: int, target: Target, spec: RewardSpec) -> Comparison:
+    """Compare predicted calls with the expected ones.
+
+    Parameters
+    ----------
+    calls : sequence of RawCall
+        The predicted calls.
+    malformed : int
+        Number of malformed calls beside them.
+    target : Target
+        The prepared ground truth.
+    spec : RewardSpec
+        The options.
+
+    Returns
+    -------
+    Comparison
+        Raw points and pairs.
+    """
     maximum: float = target.maximum
     if not malformed and calls and is_perfect(target, calls):
         identity = Assignment(float(maximum - 1), tuple((j, j) for j in range(len(calls))))
-        return Outcome(format_value, high, length, 1.0, maximum, maximum, identity, 0.0, False, findings)
+        return Comparison(1.0, maximum, maximum, identity)
     names = canonical_names(calls, spec)
     if spec.parser == "released" and (malformed or _released_failure(target, calls, names, spec)):
-        return Outcome(format_value, low, length, 0.0, 0.0, maximum, NO_PAIRS, 0.0, True, findings)
+        return Comparison(0.0, 0.0, maximum, NO_PAIRS, failed=True)
     predicted = len(calls) + malformed
     counted = spec.extra_calls == "counted" and spec.granularity != "answer"
     common = None if spec.names == "set" and not counted else common_names(target.names, names)
@@ -237,11 +293,9 @@ def evaluate(
             calls, names = [*calls, *stand_ins], [*names, *(call.name for call in stand_ins)]
         assignment = assign(score_table(target, calls, names), spec.matching)
     matched = _matched(named, assignment, len(target.calls), predicted, spec, target, calls)
-    shortcut = 0.0
     if spec.exact_shortcut and not malformed and matched < maximum and target.sources == [c.source for c in calls]:
-        shortcut, matched = maximum - matched, maximum
-    correctness = high if matched == maximum else low + (high - low) * matched / maximum
-    return Outcome(format_value, correctness, length, named, matched, maximum, assignment, shortcut, False, findings)
+        return Comparison(named, maximum, maximum, assignment, shortcut=maximum - matched)
+    return Comparison(named, matched, maximum, assignment)
 
 
 def _matched(
