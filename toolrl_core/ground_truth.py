@@ -211,17 +211,20 @@ def with_schema(call: ToolCall | AcceptedCall, schemas: Schemas) -> ToolCall | A
     parameters = {key: value for key, value in properties.items() if isinstance(value, Mapping)}
     defaults = {key: value["default"] for key, value in parameters.items() if "default" in value}
     if isinstance(call, AcceptedCall):
-        return AcceptedCall(call.name, call.accepted, call.optional, {**defaults, **call.defaults}, parameters)
-    literal = object.__new__(AcceptedCall)
+        accepted, optional = call.accepted, frozenset(call.optional)
+        defaults, parameters = {**defaults, **call.defaults}, {**parameters, **call.schema}
+    else:  # literal values: an object of lists in them is no set of alternatives, and "" makes nothing optional
+        accepted, optional = {key: (value,) for key, value in call.arguments.items()}, frozenset()
+    prepared = object.__new__(AcceptedCall)
     for name, value in (
         ("name", call.name),
-        ("accepted", {key: (value,) for key, value in call.arguments.items()}),
-        ("optional", frozenset(defaults) - set(call.arguments)),
+        ("accepted", accepted),
+        ("optional", optional | (set(defaults) - set(accepted))),
         ("defaults", defaults),
         ("schema", parameters),
     ):
-        object.__setattr__(literal, name, value)
-    return literal
+        object.__setattr__(prepared, name, value)
+    return prepared
 
 
 def single_valued(ground_truth: Any) -> GroundTruth:
