@@ -130,6 +130,8 @@ def _call(item: Any, index: int, schemas: Schemas | None) -> ToolCall | Accepted
         call = _read_call(_plain(item))
     except GroundTruthError as error:
         raise GroundTruthError(error.problem, index=index, field=error.field) from None
+    except RecursionError:
+        raise GroundTruthError("nests too deeply to be read", index=index) from None
     return call if schemas is None else with_schema(call, schemas)
 
 
