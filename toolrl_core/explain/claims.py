@@ -283,8 +283,8 @@ def _row_html(made: ClaimRecord) -> str:
         details += f"<br><small>{escape(made.depends)}</small>"
     where = f"{claim.note} note, section {claim.section}, level {claim.level}"
     return (
-        f'<tr id="{escape(claim.anchor)}" style="vertical-align: top"><th scope="row" {ROW_HEADER}><code>{escape(claim.id)}</code>'
-        f"<br>{escape(claim.statement)}<br><small>{escape(where)}</small></th><td>{escape(claim.printed)}</td><td>{escape(made.ours)}</td>"
+        f'<tr id="{escape(claim.anchor)}" style="vertical-align: top"><th scope="row" {ROW_HEADER}>'
+        f"<code>{escape(claim.id)}</code><br>{escape(claim.statement)}<br><small>{escape(where)}</small></th><td>{escape(claim.printed)}</td><td>{escape(made.ours)}</td>"
         f"<td>{escape(made.verdict)}{details}</td></tr>"
     )
 
