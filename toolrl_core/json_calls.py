@@ -6,13 +6,14 @@ import ast
 import json
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from toolrl_core.reasons import Reason
 
 MAX_DEPTH = 64
 MAX_LITERAL = 20_000
+_SCALARS = frozenset({str, int, float, bool})
 NoteFunction = Callable[[Reason, int | None, str], None]
 
 
@@ -169,6 +170,38 @@ def read_call(value: dict[str, Any], position: int, note: NoteFunction) -> RawCa
             return RawCall(name, decoded, value, position)
     note(Reason.ARGUMENTS_NOT_AN_OBJECT, position, f"{name}: found {type(arguments).__name__}")
     return None
+
+
+def plain_json(value: Any, levels: int = MAX_DEPTH) -> Any:
+    """Return a Python value as plain JSON: array-likes and tuples as lists, mappings as dictionaries.
+
+    Parameters
+    ----------
+    value : object
+        An argument of a call that arrives as a Python object.
+    levels : int
+        Levels of nesting that are allowed.
+
+    Raises
+    ------
+    ValueError
+        If it nests deeper or holds what JSON cannot.
+    """
+    if value is None or type(value) in _SCALARS:
+        return value
+    if levels < 0:
+        raise ValueError(f"more than {MAX_DEPTH} levels")
+    value = value.tolist() if hasattr(value, "tolist") else value
+    if isinstance(value, Mapping):
+        for key in value:
+            if not isinstance(key, str):
+                raise ValueError(f"found a key of type {type(key).__name__}")
+        return {key: plain_json(item, levels - 1) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_json(item, levels - 1) for item in value]
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    raise ValueError(f"found {type(value).__name__}, which is no JSON value")
 
 
 def literal_value(chunk: str) -> Any:

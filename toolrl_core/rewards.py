@@ -10,7 +10,7 @@ from toolrl_core.breakdown import NO_PAIRS, Comparison, Outcome, RewardBreakdown
 from toolrl_core.calls import AcceptedCall, GroundTruthError, ToolCall
 from toolrl_core.explanation import explain
 from toolrl_core.formats import format_holds
-from toolrl_core.json_calls import RawCall, read_call
+from toolrl_core.json_calls import RawCall, plain_json, read_call
 from toolrl_core.matching import Assignment, assign
 from toolrl_core.pairs import Target, canonical_names, common_names, is_perfect, name_score, prepare_target, score_table
 from toolrl_core.parsing import read_completion
@@ -125,6 +125,7 @@ def read_any(completion: Any, spec: RewardSpec) -> tuple[Reading, str | None]:
     """Read a completion in any form; the text is None where it has none (calls or messages)."""
     if isinstance(completion, str):
         return text_reader(spec)(completion), completion
+    completion = _listed(completion)
     if not isinstance(completion, (list, tuple)):
         raise TypeError(f"a completion must be text or a list of calls or messages, found {type(completion).__name__}")
     return _read_list(completion, spec), None
@@ -143,6 +144,11 @@ def text_reader(spec: RewardSpec) -> Callable[[str], Reading]:
     )
 
 
+def _listed(value: Any) -> Any:
+    """Return an array-like (columnar files give them) as a list."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
 def _read_list(items: Sequence[Any], spec: RewardSpec) -> Reading:
     reading = Reading("")
     for item in items:
@@ -156,7 +162,7 @@ def _read_list(items: Sequence[Any], spec: RewardSpec) -> Reading:
 
 
 def _read_message(reading: Reading, message: Mapping[str, Any], spec: RewardSpec) -> None:
-    content = message.get("content")
+    content = _listed(message.get("content"))
     if isinstance(content, list):  # content parts of the chat form
         texts = [part.get("text") for part in content if isinstance(part, Mapping)]
         content = "".join(text for text in texts if isinstance(text, str))
@@ -167,7 +173,7 @@ def _read_message(reading: Reading, message: Mapping[str, Any], spec: RewardSpec
         reading.findings.extend(f for f in inner.findings if f.reason not in _TEXT_ONLY)
         reading.thought = inner.thought if reading.thought is None else reading.thought
         reading.response = inner.response if reading.response is None else reading.response
-    calls = message.get("tool_calls")
+    calls = _listed(message.get("tool_calls"))
     for call in calls if isinstance(calls, (list, tuple)) else ():
         _read_item(reading, call)
 
@@ -176,17 +182,37 @@ _TEXT_ONLY = {Reason.MISSING_THOUGHT, Reason.TEXT_OUTSIDE}
 
 
 def _read_item(reading: Reading, item: Any) -> None:
-    if isinstance(item, (ToolCall, AcceptedCall)):
-        call = item.first() if isinstance(item, AcceptedCall) else item
-        arguments = dict(call.arguments)
-        reading.calls.append(RawCall(call.name, arguments, {"name": call.name, "parameters": arguments}, 0))
-    elif isinstance(item, Mapping):
-        raw = read_call(dict(item), 0, _quiet(reading))
-        if raw is not None:
-            source = {"name": raw.name, "parameters": raw.arguments}
-            reading.calls.append(RawCall(raw.name, raw.arguments, source, 0))
-    else:
+    call = item.first() if isinstance(item, AcceptedCall) else item
+    if isinstance(call, ToolCall):
+        call = call.to_dict()
+    if not isinstance(call, Mapping):
         reading.note(Reason.NOT_AN_OBJECT, None, f"found {type(item).__name__} among the calls")
+        return
+    try:
+        plain = _plain_item(call)
+    except ValueError as error:
+        reading.note(Reason.ARGUMENTS_NOT_AN_OBJECT, None, str(error))
+        return
+    raw = read_call(plain, 0, _quiet(reading))
+    if raw is not None:
+        source = {"name": raw.name, "parameters": raw.arguments}
+        reading.calls.append(RawCall(raw.name, raw.arguments, source, 0))
+
+
+def _plain_item(item: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Return a call with its arguments as plain JSON."""
+    plain = _plain_arguments(item)
+    if isinstance(plain.get("function"), Mapping):
+        plain["function"] = _plain_arguments(plain["function"])
+    return plain
+
+
+def _plain_arguments(item: Mapping[Any, Any]) -> dict[Any, Any]:
+    plain = dict(item)
+    for field in ("arguments", "parameters"):
+        if field in plain:
+            plain[field] = plain_json(plain[field])
+    return plain
 
 
 def _quiet(reading: Reading) -> Any:
