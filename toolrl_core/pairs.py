@@ -117,7 +117,8 @@ def prepare_target(ground_truth: Any, spec: RewardSpec) -> Target:
         maximum += len(calls)
     if spec.granularity == "parameter":
         maximum += sum(len(call.required) for call in calls)
-    unusual = spec.ordered or spec.call_equality == "object" or spec.equality == "bfcl"
+    unusual = spec.ordered or spec.call_equality == "object" or spec.equality == "bfcl" or bool(spec.name_aliases)
+    compare = _each_python_equal if spec.equality == "python" else comparison(spec.equality)
     return Target(
         truth,
         calls,
@@ -126,8 +127,15 @@ def prepare_target(ground_truth: Any, spec: RewardSpec) -> Target:
         [call.source for call in calls],
         pair_scorer(spec),
         spec.same_name or (spec.granularity == "answer" and spec.credit == "exact"),
-        None if unusual or any(call.values is None for call in calls) else comparison(spec.equality),
+        None if unusual or any(call.values is None for call in calls) else compare,
     )
+
+
+def _each_python_equal(expected: Mapping[str, Any], found: Any) -> bool:
+    """Compare value by value, as pairs are: two objects that share a NaN would be equal as a whole."""
+    if type(found) is not dict or len(found) != len(expected):
+        return False
+    return all(key in found and bool(value == found[key]) for key, value in expected.items())
 
 
 def count_pair(expected: ExpectedCall, arguments: Mapping[str, Any], compare: Compare) -> tuple[int, int, int]:
