@@ -234,7 +234,7 @@ class RewardBreakdown:
             low = self.scales.correctness[0]
             yield Part("floor", low, low)
             if self.spec.granularity == "answer":
-                yield Part("answer", point * self.matched, point * self.maximum)
+                yield Part("answer", point * (self.matched - self.shortcut), point * self.maximum)
             else:
                 yield Part("names", point * self.name_score, point)
                 for pair in self.pairs:
