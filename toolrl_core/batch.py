@@ -114,6 +114,8 @@ def score_rows(
     """
     prepare = _Targets(spec).prepare
     read = text_reader(spec)
+    listed = getattr(step, "tolist", None)
+    step = step if listed is None else listed()  # a column of a table has one for each row
     steps = step if isinstance(step, Sequence) else None
     if steps is not None and isinstance(pairs, Sequence) and len(steps) != len(pairs):
         raise ValueError(f"{len(pairs)} rows but {len(steps)} steps")
