@@ -56,10 +56,11 @@ def ladder_html(breakdown: RewardBreakdown) -> str:
         )
     caption = f"Total {breakdown.total:.3f} points ({escape(_title(breakdown))})"
     head = "".join(f'<th scope="col">{text}</th>' for text in ("Step", "Points", "Of", "Sum", "Why"))
-    return (
+    html = (
         f'{_STYLE}<table class="toolrl-ladder"><caption>{caption}</caption><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>{_reasons(breakdown)}"
     )
+    return html.encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair cannot be shown
 
 
 def _title(breakdown: RewardBreakdown) -> str:
@@ -73,11 +74,12 @@ def _available(part: Part) -> str:
 
 
 def _steps(breakdown: RewardBreakdown) -> list[tuple[str, Part, str]]:
-    pairs = {f"call {pair.ground_truth_index} {pair.name}": pair for pair in breakdown.pairs}
     steps = []
     for part in breakdown.parts():
-        head, _, rest = part.label.rpartition(": ")
-        pair = pairs.get(head) or pairs.get(part.label)
+        pair, rest = None, ""
+        if part.label.startswith("call "):
+            pair = breakdown.pairs[int(part.label.split(" ", 2)[1])]
+            rest = part.label.removeprefix(f"call {pair.ground_truth_index} {pair.name}").removeprefix(": ")
         steps.append((part.label, part, _why(breakdown, part, pair, rest)))
     return steps
 
