@@ -355,7 +355,7 @@ POLICY_SPACES: Final[Mapping[str, PolicySettings]] = MappingProxyType(
         "every_part": PolicySettings(calls=(1, 2, 3), parameters=(1, 2, 3), name_right=None, wrong_value=None),
         "one_size": PolicySettings(calls=3, parameters=3),
         "known_tools": PolicySettings(calls=(1, 2, 3), parameters=(1, 2, 3, 4), name_right=0.95, wrong_value=0.9),
-        "one_tool": PolicySettings(parameters=(1, 2, 3), tools="repeated"),
+        "one_tool": PolicySettings(calls=(1, 2, 3), parameters=(1, 2, 3), tools="repeated"),
         "hard_and_easy": PolicySettings(calls=(1, 2, 3), parameters=(1, 2, 3), name_right=None, difficulty="mixed"),
     }
 )
