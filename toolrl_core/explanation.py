@@ -255,5 +255,8 @@ def _shown(key: KeyScore) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an integer of thousands of digits, or thousands of levels
+        text = f"a {type(value).__name__} too large to show"
     return text if len(text) <= 60 else text[:57] + "…"

@@ -123,7 +123,10 @@ def _value(key: KeyScore) -> str:
 
 
 def _json(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
+    try:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    except (ValueError, RecursionError):  # an integer of thousands of digits, or thousands of levels
+        text = f"a {type(value).__name__} too large to show"
     return escape(text if len(text) <= 80 else text[:77] + "…")
 
 
