@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
@@ -260,7 +262,10 @@ class RewardBreakdown:
                 yield Part(f"{label}: value of {key.key}", point * key.value_score, point)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values, with the spec and the package version (provenance)."""
+        """Return everything as plain values, with the spec and the package version (provenance).
+
+        The values are strict JSON: a NaN or an infinity among the arguments is written as text.
+        """
         return {
             "total": self.total,
             "format": self.format,
@@ -273,7 +278,7 @@ class RewardBreakdown:
             "n_predicted": self.n_predicted,
             "n_malformed": self.n_malformed,
             "pairs": [_fields(pair) for pair in self.pairs],
-            "unmatched": [call.to_dict() for call in self.unmatched],
+            "unmatched": [_plain(call.to_dict()) for call in self.unmatched],
             "parts": [_fields(part) for part in self.parts()],
             "reasons": [{"reason": f.reason.value, "position": f.position, "detail": f.detail} for f in self.reasons],
             "scales": {"format": list(self.scales.format), "correctness": list(self.scales.correctness)},
@@ -292,5 +297,14 @@ def _fields(record: Any) -> dict[str, Any]:
     plain = {}
     for name in record.__dataclass_fields__:
         value = getattr(record, name)
-        plain[name] = [_fields(item) for item in value] if name == "keys" else value
+        plain[name] = [_fields(item) for item in value] if name == "keys" else _plain(value)
     return plain
+
+
+def _plain(value: Any) -> Any:
+    """Return a JSON value whose numbers are all finite: others become text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return json.dumps(value)
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    return {key: _plain(item) for key, item in value.items()} if isinstance(value, Mapping) else value

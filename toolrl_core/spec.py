@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import math
 from collections.abc import Callable, Collection, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -254,7 +255,9 @@ def _restore(options: Mapping[str, Any], name: str | None) -> RewardSpec:
 
 
 def _plain(value: Schedule | LengthReward) -> dict[str, Any]:
-    return {field: getattr(value, field) for field in value.__dataclass_fields__}
+    """Return the fields; the switch of a schedule that never switches is None."""
+    fields = {field: getattr(value, field) for field in value.__dataclass_fields__}
+    return {field: None if number == math.inf else number for field, number in fields.items()}
 
 
 def _checked(option: str, value: Any) -> Any:
