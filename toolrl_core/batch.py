@@ -35,7 +35,7 @@ COLUMNS = (
 
 
 Answers = dict[str, tuple[list[RawCall], Comparison]]
-_ANSWERS = 64
+_ANSWERS = 8
 _GROUND_TRUTHS = 10_000
 
 

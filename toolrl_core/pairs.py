@@ -10,6 +10,7 @@ from toolrl_core.calls import AcceptedCall, ToolCall
 from toolrl_core.equality import accepts, coerce, comparison, unordered_equal
 from toolrl_core.ground_truth import GroundTruth, parse_ground_truth, with_schema
 from toolrl_core.json_calls import RawCall
+from toolrl_core.matching import Assignment
 from toolrl_core.spec import RewardSpec
 
 Match = Callable[[Any], bool]
@@ -89,6 +90,7 @@ class Target(NamedTuple):
     score_pair: PairScorer
     gated: bool
     quick: Callable[[Any, Any], bool] | None
+    distinct: bool
 
 
 def prepare_target(ground_truth: Any, spec: RewardSpec) -> Target:
@@ -128,6 +130,7 @@ def prepare_target(ground_truth: Any, spec: RewardSpec) -> Target:
         pair_scorer(spec),
         spec.same_name or (spec.granularity == "answer" and spec.credit == "exact"),
         None if unusual or any(call.values is None for call in calls) else compare,
+        len({call.name for call in calls}) == len(calls),
     )
 
 
@@ -179,6 +182,7 @@ def key_score(shared: int, given: int, required: int) -> float:
 def pair_scorer(spec: RewardSpec) -> PairScorer:
     """Return the function that scores one pair of calls under a spec, the name gate apart (see `pair_scores`)."""
     compare = comparison(spec.equality)
+    plain_text = spec.equality != "bfcl"  # every other policy compares a text exactly
     by_parameter, partial = spec.granularity == "parameter", spec.credit == "partial"
     if spec.call_equality == "object" and not by_parameter:
         return lambda expected, call: float(expected.source == call.source)
@@ -195,7 +199,8 @@ def pair_scorer(spec: RewardSpec) -> PairScorer:
             for key, value in values.items():
                 if key in arguments:
                     shared += 1
-                    if compare(value, arguments[key]):
+                    found = arguments[key]
+                    if (value == found) if plain_text and type(value) is str else compare(value, found):
                         right += 1
         union = required + given - shared
         score = (shared / union if union else 1.0) + right
@@ -321,6 +326,24 @@ def name_score(
     return common / union if union else 1.0
 
 
+def match_by_name(target: Target, calls: Sequence[RawCall], names: Sequence[str]) -> Assignment | None:
+    """Pair calls where gated names leave no choice; None where a name occurs twice on either side.
+
+    Every matching rule gives these pairs then.
+    """
+    pairs, total, predicted = [], 0.0, len(names)
+    if len(set(names)) < predicted or not target.distinct:
+        return None
+    for j, expected in enumerate(target.calls):
+        if expected.name in names:
+            i = names.index(expected.name)
+            score = target.score_pair(expected, calls[i])
+            if score > 0:
+                total += score
+                pairs.append((j, i))
+    return Assignment(total, tuple(pairs))
+
+
 def is_perfect(target: Target, calls: Sequence[RawCall]) -> bool:
     """Tell quickly, for the usual options, that every call is right and in the ground truth's order.
 
@@ -330,6 +353,8 @@ def is_perfect(target: Target, calls: Sequence[RawCall]) -> bool:
     if compare is None or len(calls) != len(target.calls):
         return False
     for expected, call in zip(target.calls, calls, strict=True):
-        if call.name != expected.name or not compare(expected.values, call.arguments):
+        if call.name != expected.name or expected.values != call.arguments:
+            return False
+        if not compare(expected.values, call.arguments):
             return False
     return True

@@ -12,7 +12,16 @@ from toolrl_core.explanation import explain
 from toolrl_core.formats import format_holds
 from toolrl_core.json_calls import RawCall, plain_json, read_call
 from toolrl_core.matching import Assignment, assign
-from toolrl_core.pairs import Target, canonical_names, common_names, is_perfect, name_score, prepare_target, score_table
+from toolrl_core.pairs import (
+    Target,
+    canonical_names,
+    common_names,
+    is_perfect,
+    match_by_name,
+    name_score,
+    prepare_target,
+    score_table,
+)
 from toolrl_core.parsing import read_completion
 from toolrl_core.reading import Reading
 from toolrl_core.reasons import Finding, Reason
@@ -309,7 +318,9 @@ def compare_calls(calls: Sequence[RawCall], malformed: int, target: Target, spec
     predicted = len(calls) + malformed
     counted = spec.extra_calls == "counted" and spec.granularity != "answer"
     common = None if spec.names == "set" and not counted else common_names(target.names, names)
-    named = name_score(target.names, names, malformed, spec, common)
+    named = 1.0
+    if common is None or not common == predicted == len(target.names) or spec.ordered:
+        named = name_score(target.names, names, malformed, spec, common)
     if counted and common is not None:
         maximum += predicted - common
     assignment = NO_PAIRS
@@ -317,7 +328,8 @@ def compare_calls(calls: Sequence[RawCall], malformed: int, target: Target, spec
         if malformed and not spec.same_name:
             stand_ins = [MALFORMED_CALL] * min(malformed, len(target.calls))
             calls, names = [*calls, *stand_ins], [*names, *(call.name for call in stand_ins)]
-        assignment = assign(score_table(target, calls, names), spec.matching)
+        by_name = match_by_name(target, calls, names) if target.gated else None
+        assignment = by_name or assign(score_table(target, calls, names), spec.matching)
     matched = _matched(named, assignment, len(target.calls), predicted, spec, target, calls)
     if spec.exact_shortcut and not malformed and matched < maximum and target.sources == [c.source for c in calls]:
         return Comparison(named, maximum, maximum, assignment, shortcut=maximum - matched)
