@@ -10,11 +10,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from toolrl_core.advantages import ComponentAdvantages as ComponentAdvantages
+    from toolrl_core.advantages import group_advantages as group_advantages
+    from toolrl_core.advantages import kl_in_reward as kl_in_reward
+    from toolrl_core.advantages import normalise_each_then_sum as normalise_each_then_sum
+    from toolrl_core.array_scores import ArrayScores as ArrayScores
+    from toolrl_core.array_scores import score_arrays as score_arrays
+    from toolrl_core.arrays import CallArrays as CallArrays
+    from toolrl_core.arrays import CaseArrays as CaseArrays
+    from toolrl_core.arrays import draw_cases as draw_cases
+    from toolrl_core.arrays import to_calls as to_calls
     from toolrl_core.batch import score_many as score_many
+    from toolrl_core.bfcl import BfclDataError as BfclDataError
+    from toolrl_core.bfcl import BfclRow as BfclRow
+    from toolrl_core.breakdown import RewardBreakdown as RewardBreakdown
     from toolrl_core.calls import AcceptedCall as AcceptedCall
     from toolrl_core.calls import GroundTruthError as GroundTruthError
     from toolrl_core.calls import ToolCall as ToolCall
+    from toolrl_core.dialects import DIALECTS as DIALECTS
+    from toolrl_core.dialects import Dialect as Dialect
+    from toolrl_core.equality import EQUALITY_POLICIES as EQUALITY_POLICIES
     from toolrl_core.equality import equal as equal
+    from toolrl_core.formats import FORMAT_RULES as FORMAT_RULES
     from toolrl_core.formats import literal_format as literal_format
     from toolrl_core.formats import ordered_tags_format as ordered_tags_format
     from toolrl_core.formats import released_format as released_format
@@ -23,8 +40,20 @@ if TYPE_CHECKING:
     from toolrl_core.ground_truth import parse_ground_truth as parse_ground_truth
     from toolrl_core.ground_truth import render_completion as render_completion
     from toolrl_core.ground_truth import single_valued as single_valued
+    from toolrl_core.group_report import GroupReport as GroupReport
+    from toolrl_core.group_report import GroupSummary as GroupSummary
+    from toolrl_core.group_report import diagnose_groups as diagnose_groups
+    from toolrl_core.group_report import drop_zero_std_groups as drop_zero_std_groups
+    from toolrl_core.group_report import unscored_share as unscored_share
+    from toolrl_core.group_report import zero_std_share as zero_std_share
+    from toolrl_core.matching import Assignment as Assignment
     from toolrl_core.matching import greedy_assignment as greedy_assignment
     from toolrl_core.matching import optimal_assignment as optimal_assignment
+    from toolrl_core.mistakes import MISTAKES as MISTAKES
+    from toolrl_core.mistakes import Mistake as Mistake
+    from toolrl_core.mistakes import NotApplicable as NotApplicable
+    from toolrl_core.mistakes import apply_mistake as apply_mistake
+    from toolrl_core.mistakes import corrupt as corrupt
     from toolrl_core.pairs import pair_scores as pair_scores
     from toolrl_core.parsing import ParsedCompletion as ParsedCompletion
     from toolrl_core.parsing import parse_completion as parse_completion
@@ -34,6 +63,7 @@ if TYPE_CHECKING:
     from toolrl_core.rewards import score as score
     from toolrl_core.schedules import LengthReward as LengthReward
     from toolrl_core.schedules import Scales as Scales
+    from toolrl_core.schedules import Schedule as Schedule
     from toolrl_core.schedules import constant as constant
     from toolrl_core.schedules import dynamic as dynamic
     from toolrl_core.schedules import equal_max as equal_max
@@ -42,13 +72,27 @@ if TYPE_CHECKING:
     from toolrl_core.spec import RewardSpec as RewardSpec
 
 _HOMES = {
+    "advantages": ("ComponentAdvantages", "group_advantages", "kl_in_reward", "normalise_each_then_sum"),
+    "array_scores": ("ArrayScores", "score_arrays"),
+    "arrays": ("CallArrays", "CaseArrays", "draw_cases", "to_calls"),
     "batch": ("score_many",),
+    "bfcl": ("BfclDataError", "BfclRow"),
     "breakdown": ("RewardBreakdown",),
     "calls": ("AcceptedCall", "GroundTruthError", "ToolCall"),
+    "dialects": ("DIALECTS", "Dialect"),
     "equality": ("EQUALITY_POLICIES", "equal"),
-    "formats": ("literal_format", "ordered_tags_format", "released_format", "strict_format"),
+    "formats": ("FORMAT_RULES", "literal_format", "ordered_tags_format", "released_format", "strict_format"),
     "ground_truth": ("GroundTruth", "parse_ground_truth", "render_completion", "single_valued"),
+    "group_report": (
+        "GroupReport",
+        "GroupSummary",
+        "diagnose_groups",
+        "drop_zero_std_groups",
+        "unscored_share",
+        "zero_std_share",
+    ),
     "matching": ("Assignment", "greedy_assignment", "optimal_assignment"),
+    "mistakes": ("MISTAKES", "Mistake", "NotApplicable", "apply_mistake", "corrupt"),
     "pairs": ("pair_scores",),
     "parsing": ("ParsedCompletion", "parse_completion"),
     "reasons": ("Finding", "Reason"),
