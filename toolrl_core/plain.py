@@ -132,7 +132,7 @@ def _read_lines(text: str, start: int, stop: int) -> list[RawCall] | None:
     block = text[start:stop]
     if block.count("{") + block.count("[") > MAX_DEPTH:
         return None  # maybe too deep
-    loose = '" :' in block or '"\n' in block or '"\t' in block or '"\r' in block
+    loose = '" ' in block or '"\n' in block or '"\t' in block or '"\r' in block
     if (loose or block.count('":') != keys) and repeats_a_key(text, [call.position for call in calls]):
         return None  # where the count of colons does not show that every key occurs once, look again
     return calls
