@@ -229,7 +229,7 @@ def _read_calls(reading: Reading, start: int, begin: int, literals: bool) -> int
     text, end = reading.text, reading.end
     position, calls, malformed = begin, len(reading.calls), reading.malformed
     budget = 4 * (end - begin) + 100_000
-    closed = False
+    closed = separated = False
     while True:
         while position < end and text[position].isspace():
             position += 1
@@ -241,8 +241,9 @@ def _read_calls(reading: Reading, start: int, begin: int, literals: bool) -> int
             break
         character = text[position]
         if character == "," and len(reading.calls) > calls:
-            reading.note(Reason.COMMA_SEPARATED, position)
-            position += 1
+            if not separated:
+                reading.note(Reason.COMMA_SEPARATED, position)
+            separated, position = True, position + 1
             continue
         if len(reading.calls) + reading.malformed >= MAX_CALLS or budget < 0:
             reading.note(Reason.TOO_LARGE, position, "more values than are read")
