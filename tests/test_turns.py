@@ -1,6 +1,8 @@
 """Void turns under every contract: verdicts, actions, answers, reasons and their positions."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -287,3 +289,12 @@ def test_one_megabyte_of_repetition_gives_a_verdict_under_every_contract():
         text = piece * (300_000 // len(piece))
         for contract in CONTRACTS:
             assert turn_verdict(text, contract).contract == contract
+
+
+def test_judging_a_turn_and_loading_a_rollout_import_no_array_library():
+    program = (
+        "import sys; from toolrl_core.turns import is_void_turn; import toolrl_core.trajectory_files; "
+        "is_void_turn('x', 'tool_call'); print(sorted({'numpy', 'scipy', 'pandas', 'matplotlib'} & set(sys.modules)))"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
