@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from toolrl_core.breakdown import Comparison, package_version
 from toolrl_core.calls import GroundTruthError
-from toolrl_core.json_calls import RawCall
+from toolrl_core.formats import required_fields
 from toolrl_core.pairs import Target, prepare_target
-from toolrl_core.parsing import read_completion
-from toolrl_core.plain import plain_parts, read_plain
-from toolrl_core.reading import Reading
+from toolrl_core.plain import plain_parts, read_lines
 from toolrl_core.reasons import Finding
-from toolrl_core.rewards import PAPER, compare_calls, evaluate, read_any, text_reader
+from toolrl_core.rewards import PAPER, compare_calls, correctness_points, evaluate, read_any
 from toolrl_core.spec import RewardSpec
 
 if TYPE_CHECKING:
@@ -34,7 +32,6 @@ COLUMNS = (
 )
 
 
-Answers = dict[str, tuple[list[RawCall], Comparison]]
 _ANSWERS = 8
 _GROUND_TRUTHS = 10_000
 
@@ -113,7 +110,6 @@ def score_rows(
     Parameters are those of `score_many`; only the standard library is needed (without a progress bar).
     """
     prepare = _Targets(spec).prepare
-    read = text_reader(spec)
     listed = getattr(step, "tolist", None)
     step = step if listed is None else listed()  # a column of a table has one for each row
     steps = step if isinstance(step, Sequence) else None
@@ -121,59 +117,43 @@ def score_rows(
         raise ValueError(f"{len(pairs)} rows but {len(steps)} steps")
     at = None if isinstance(step, Sequence) else step
     scales = spec.schedule.at(at) if steps is None else None
+    with_format, length_reward = spec.format_rule != "none", spec.length_reward
     for row, (completion, ground_truth) in enumerate(_shown(pairs, progress)):
         try:
-            target, answers = prepare(ground_truth)
+            prepared = prepare(ground_truth)
         except GroundTruthError as error:
             raise GroundTruthError(f"row {row}: {error.problem}", index=error.index, field=error.field) from None
         if steps is not None:
             at = steps[row]
         here = spec.schedule.at(at) if scales is None else scales
-        text = completion if isinstance(completion, str) else None
-        compared = None
-        if text is None:
-            reading = read_any(completion, spec)[0]
-        elif read is read_completion:
-            reading, compared = _read_known(text, answers, target, spec)
+        format_value: float | None
+        usual = prepared.compare_usual(completion)
+        if usual is not None:
+            compared, predicted, thought_end = usual
+            format_value = here.format[1] if with_format else 0.0
+            correctness = correctness_points(compared, here)
+            length = 0.0 if length_reward is None else length_reward(completion[7:thought_end], at)
+            malformed, codes = 0, ""
         else:
-            reading = read(text)
-        format_value, correctness, length, compared, broken = evaluate(reading, text, target, spec, here, at, compared)
+            reading, text = read_any(completion, spec)
+            format_value, correctness, length, compared, broken = evaluate(
+                reading, text, prepared.target, spec, here, at
+            )
+            predicted, malformed = len(reading.calls), reading.malformed
+            codes = _codes(reading.findings, broken)
         yield (
             correctness + length + (format_value or 0.0),
             format_value,
             correctness,
             length,
-            compared.name_score,
-            compared.matched,
-            compared.maximum,
-            len(target.calls),
-            len(reading.calls),
-            reading.malformed,
-            _codes(reading.findings, broken) if reading.findings or broken else "",
+            compared[0],
+            compared[1],
+            compared[2],
+            prepared.expected,
+            predicted,
+            malformed,
+            codes,
         )
-
-
-def _read_known(text: str, answers: Answers, target: Target, spec: RewardSpec) -> tuple[Reading, Comparison | None]:
-    """Read a text; where the same block of calls was met before with this ground truth, use what it gave.
-
-    Rollouts of one prompt often repeat the calls of another word for word, with another thought before them.
-    """
-    parts = plain_parts(text)
-    if parts is None:
-        return read_completion(text), None
-    block = text[parts.first : parts.last]
-    known = answers.get(block)
-    if known is not None:
-        reading = read_plain(text, parts, known[0])
-        if reading is not None:
-            return reading, known[1]
-    reading = read_plain(text, parts)
-    if reading is None:
-        return read_completion(text), None
-    compared = compare_calls(reading.calls, 0, target, spec)
-    if len(answers) < _ANSWERS:
-        answers[block] = (reading.calls, compared)
-    return reading, compared
 
 
 def _codes(*findings: Iterable[Finding]) -> str:
@@ -191,19 +171,70 @@ def _shown(pairs: Iterable[tuple[Any, Any]], progress: bool) -> Iterable[tuple[A
     return bar
 
 
+class _Prepared:
+    """Hold a prepared ground truth with the blocks of calls that were compared with it."""
+
+    def __init__(self, target: Target, spec: RewardSpec) -> None:
+        self.target = target
+        self.spec = spec
+        self.expected = len(target.calls)
+        self.released = spec.parser == "released"
+        self.bare_only = self.released or spec.format_rule == "released"
+        fields = required_fields(spec.format_rule, target.truth.requires, target.truth.text)
+        self.kinds = fields if target.calls and not spec.prefilled_thought else None
+        self.known: dict[str, tuple[Comparison, int]] = {}
+
+    def compare_usual(self, completion: Any) -> tuple[Comparison, int, int] | None:
+        """Compare the calls of a text that both parsers read alike and whose blocks are just the required ones.
+
+        Nothing is unusual about such a text, and every format rule holds; for any other, None leaves it to
+        `evaluate`. Rollouts of one prompt often repeat the calls of another word for word, with another thought
+        before them, so some blocks of calls are kept with what they gave.
+
+        Returns
+        -------
+        Comparison
+            What its calls gave.
+        int
+            Number of calls.
+        int
+            Offset of the end of the thought.
+        """
+        if type(completion) is not str:
+            return None
+        parts = plain_parts(completion)
+        if parts is None:
+            return None
+        thought_end, first, last, kinds, bare = parts
+        if kinds != self.kinds or (self.bare_only and not bare):
+            return None  # the released rules count tags wherever they stand
+        block = completion[first:last]
+        known = self.known.get(block)
+        if known is not None:
+            return (*known, thought_end)
+        calls = read_lines(completion, first, last)
+        if calls is None or (self.released and block.count("\n") >= len(calls)):
+            return None  # the released parser decodes line by line
+        compared = compare_calls(calls, 0, self.target, self.spec)
+        if len(self.known) < _ANSWERS:
+            self.known[block] = compared, len(calls)
+        return compared, len(calls), thought_end
+
+
 class _Targets:
     """Prepare each distinct ground truth once (texts by value, other objects by identity), in bounded memory."""
 
     def __init__(self, spec: RewardSpec) -> None:
         self.spec = spec
-        self.known: dict[Any, tuple[tuple[Target, Answers], Any]] = {}
+        self.known: dict[Any, tuple[_Prepared, Any]] = {}
 
-    def prepare(self, ground_truth: Any) -> tuple[Target, Answers]:
-        """Return a ground truth's target with the answers that were compared with it."""
+    def prepare(self, ground_truth: Any) -> _Prepared:
+        """Return a ground truth, prepared."""
         key = ground_truth if type(ground_truth) is str else id(ground_truth)
         found = self.known.get(key)
         if found is None:
             if len(self.known) >= _GROUND_TRUTHS:
                 self.known.clear()
-            found = self.known[key] = ((prepare_target(ground_truth, self.spec), {}), ground_truth)
+            prepared = _Prepared(prepare_target(ground_truth, self.spec), self.spec)
+            found = self.known[key] = prepared, ground_truth
         return found[0]

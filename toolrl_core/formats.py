@@ -179,6 +179,13 @@ def _required(requires: Collection[str]) -> tuple[str, ...]:
     return tuple(field for field in FIELDS if field == "thought" or field in requires)
 
 
+def required_fields(rule: str, requires: tuple[str, ...], ground_truth_text: str | None) -> tuple[str, ...]:
+    """Return the fields that a format rule asks for: the released one looks for tags in the ground truth's text."""
+    if rule != "released" or ground_truth_text is None:
+        return requires
+    return tuple([field for field in FIELDS if field == "thought" or _TAGS[field] in ground_truth_text])
+
+
 def format_holds(
     rule: str, reading: Reading, text: str, requires: tuple[str, ...], ground_truth_text: str | None
 ) -> tuple[bool, list[Finding]]:
@@ -201,9 +208,7 @@ def format_holds(
         problems = strict_findings(reading, requires)
         return not problems, problems
     if rule == "released":
-        if ground_truth_text is not None:
-            requires = tuple(f for f in FIELDS if f == "thought" or _TAGS[f] in ground_truth_text)
-        holds = released_pattern_matches(released_text(text), requires)
+        holds = released_pattern_matches(released_text(text), required_fields(rule, requires, ground_truth_text))
         return holds, [] if holds else [Finding(Reason.RELEASED_PATTERN)]
     if reading.kinds == requires:
         return True, []

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from toolrl_core.json_calls import MAX_DEPTH, RawCall, repeats_a_key
 from toolrl_core.reading import Block, Reading
 
 _scan: Callable[[str, int], tuple[Any, int]] = vars(json.JSONDecoder())["scan_once"]
+_new = tuple.__new__  # a named tuple made from a tuple, without its own slower constructor
 _OPENING = "</think>\n<tool_call>\n"
 _CLOSING = "\n</tool_call>"
 _RESPONSE = "\n<response>"
@@ -22,90 +23,58 @@ _KINDS = ("thought", "tool_call")
 _KINDS_ANSWERED = ("thought", "tool_call", "response")
 _TAGS = ("<think>", "<tool_call>", "<response>")
 
-
-class PlainParts(NamedTuple):
-    """Hold the offsets of the parts of a plain text.
-
-    Parameters
-    ----------
-    thought_end : int
-        Offset of the thought's end tag.
-    first, last : int
-        Offsets of the first call and after the last one.
-    answered : bool
-        Whether a response follows.
-    """
-
-    thought_end: int
-    first: int
-    last: int
-    answered: bool
+PlainParts = tuple[int, int, int, tuple[str, ...], bool]
+"""The parts of a plain text: offset of the thought's end tag, offsets of the first call and after the last one,
+the kinds of the blocks, and whether no ``<`` occurs but in the tags."""
 
 
 def plain_parts(text: str) -> PlainParts | None:
     """Find the parts of a text of the plain shape; None for any other shape. Calls are not yet decoded."""
     if not text.startswith("<think>"):
         return None
-    thought_end = text.find("</think>")
-    if thought_end < 0 or not text.startswith(_OPENING, thought_end):
-        return None
+    thought_end = text.find("<", 7)  # one character is found much faster than a tag
+    bare = text.startswith(_OPENING, thought_end)
+    if not bare:
+        thought_end = text.find("</think>", 7)
+        if thought_end < 0 or not text.startswith(_OPENING, thought_end):
+            return None
+        if any(text.find(tag, 7, thought_end) >= 0 for tag in _TAGS):
+            return None
     first = thought_end + 21
-    last = text.find(_CLOSING, first)
-    if last < 0:
-        return None
+    last = text.find("<", first) - 1
+    if last < first or not text.startswith(_CLOSING, last):
+        bare = False
+        last = text.find(_CLOSING, first)
+        if last < 0:
+            return None
     after = last + 13
-    answered = after != len(text)
-    if answered and not _is_response(text, after):
+    if after == len(text):
+        return thought_end, first, last, _KINDS, bare
+    end = len(text) - 11
+    if not text.startswith(_RESPONSE, after) or text.find(_RESPONSE_END, after + 11) != end:
         return None
-    if text.find("<", 7, thought_end) >= 0 and any(text.find(tag, 7, thought_end) >= 0 for tag in _TAGS):
-        return None
-    return PlainParts(thought_end, first, last, answered)
+    return thought_end, first, last, _KINDS_ANSWERED, bare and text.find("<", after + 11) == end
 
 
-def read_plain(text: str, parts: PlainParts | None = None, calls: list[RawCall] | None = None) -> Reading | None:
-    """Read a text of the plain shape; None for any other shape.
-
-    Parameters
-    ----------
-    text : str
-        The completion.
-    parts : PlainParts, optional
-        Its parts, where they have been found already.
-    calls : list of RawCall, optional
-        Its calls, where the same block has been decoded already.
-
-    Returns
-    -------
-    Reading or None
-        The reading, without findings, for it has nothing unusual.
-    """
+def read_plain(text: str) -> Reading | None:
+    """Read a text of the plain shape; None for any other shape. The reading has no findings: nothing is unusual."""
+    parts = plain_parts(text)
     if parts is None:
-        parts = plain_parts(text)
-        if parts is None:
-            return None
-    thought_end, first, last, answered = parts
+        return None
+    thought_end, first, last, kinds, _ = parts
+    calls = read_lines(text, first, last)
     if calls is None:
-        calls = _read_lines(text, first, last)
-        if calls is None:
-            return None
+        return None
     reading = Reading(text)
     reading.thought = text[7:thought_end]
     reading.calls = calls
-    reading.kinds = _KINDS
-    if answered:
+    reading.kinds = kinds
+    if kinds is _KINDS_ANSWERED:
         reading.response = text[last + 24 : -11]
-        reading.kinds = _KINDS_ANSWERED
     return reading
 
 
-def _is_response(text: str, after: int) -> bool:
-    """Tell whether the rest of a text is one response."""
-    if not text.startswith(_RESPONSE, after):
-        return False
-    return text.find(_RESPONSE_END, after + 11) == len(text) - 11
-
-
-def _read_lines(text: str, start: int, stop: int) -> list[RawCall] | None:
+def read_lines(text: str, start: int, stop: int) -> list[RawCall] | None:
     """Decode calls that stand one a line in ``text[start:stop]``; None where anything is unusual.
 
     Each is an object of a name and an object under ``parameters``; no key is repeated.
@@ -121,7 +90,7 @@ def _read_lines(text: str, start: int, stop: int) -> list[RawCall] | None:
             if type(name) is not str or not name or type(arguments) is not dict:
                 return None
             keys += 2 + len(arguments)
-            calls.append(RawCall(name, arguments, value, position))
+            calls.append(_new(RawCall, (name, arguments, value, position)))
             if after == stop:
                 break
             if after > stop or not text.startswith("\n{", after):
@@ -130,9 +99,11 @@ def _read_lines(text: str, start: int, stop: int) -> list[RawCall] | None:
     except (StopIteration, ValueError, KeyError, RecursionError):
         return None
     block = text[start:stop]
+    if "[" not in block and block.count(":") == keys:
+        return calls  # no colon is left for a key that is repeated or nested deeper
     if block.count("{") + block.count("[") > MAX_DEPTH:
         return None  # maybe too deep
-    loose = '" ' in block or '"\n' in block or '"\t' in block or '"\r' in block
+    loose = '" :' in block or '"\n' in block or '"\t' in block or '"\r' in block
     if (loose or block.count('":') != keys) and repeats_a_key(text, [call.position for call in calls]):
         return None  # where the count of colons does not show that every key occurs once, look again
     return calls

@@ -241,7 +241,6 @@ def evaluate(
     spec: RewardSpec,
     scales: Scales,
     step: float | None,
-    compared: Comparison | None = None,
 ) -> Outcome:
     """Compute the numbers of a score from a completion that has been read.
 
@@ -259,8 +258,6 @@ def evaluate(
         Ranges of format and correctness.
     step : float or None
         Training step.
-    compared : Comparison, optional
-        The comparison of its calls, where the same calls have been compared already.
 
     Returns
     -------
@@ -280,13 +277,15 @@ def evaluate(
     length = 0.0 if spec.length_reward is None else spec.length_reward(reading.thought, step)
     if not target.calls and spec.no_call == "zero":
         return Outcome(format_value, 0.0, length, _NOT_SCORED, findings)
-    if compared is None:
-        compared = compare_calls(reading.calls, reading.malformed, target, spec)
+    compared = compare_calls(reading.calls, reading.malformed, target, spec)
+    return Outcome(format_value, correctness_points(compared, scales), length, compared, findings)
+
+
+def correctness_points(compared: Comparison, scales: Scales) -> float:
+    """Map raw points to the range of correctness; all of them give its upper end exactly."""
     low, high = scales.correctness
-    correctness = high
-    if compared.matched != compared.maximum:
-        correctness = low + (high - low) * compared.matched / compared.maximum
-    return Outcome(format_value, correctness, length, compared, findings)
+    matched, maximum = compared.matched, compared.maximum
+    return high if matched == maximum else low + (high - low) * matched / maximum
 
 
 def compare_calls(calls: Sequence[RawCall], malformed: int, target: Target, spec: RewardSpec) -> Comparison:
