@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from toolrl_core.reasons import Reason
 
+MAX_CALLS = 10_000
 MAX_DEPTH = 64
 MAX_LITERAL = 20_000
 _SCALARS = frozenset({str, int, float, bool})

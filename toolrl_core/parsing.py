@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from toolrl_core.calls import ToolCall
 from toolrl_core.json_calls import (
+    MAX_CALLS,
     accept_value,
     decode_value,
     literal_value,
@@ -18,7 +19,6 @@ from toolrl_core.reasons import Finding, Reason
 
 PARSERS = ("tolerant", "released")
 STOP_TOKENS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "</s>")
-MAX_CALLS = 10_000
 _TAG = re.compile(r"<(/?)(think|tool_call|response)>")
 _OPEN_OR_END = re.compile(r"\s*(?:<(?:think|tool_call|response)>|\Z)")
 _NEXT_VALUE = re.compile(r"\n[\[{]|</tool_call>")

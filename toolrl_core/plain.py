@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from toolrl_core.json_calls import MAX_DEPTH, RawCall, repeats_a_key
+from toolrl_core.json_calls import MAX_CALLS, MAX_DEPTH, RawCall, repeats_a_key
 from toolrl_core.reading import Block, Reading
 
 _scan: Callable[[str, int], tuple[Any, int]] = vars(json.JSONDecoder())["scan_once"]
@@ -98,12 +98,14 @@ def read_lines(text: str, start: int, stop: int) -> list[RawCall] | None:
             position = after + 1
     except (StopIteration, ValueError, KeyError, RecursionError):
         return None
+    if len(calls) > MAX_CALLS:
+        return None
     block = text[start:stop]
     if "[" not in block and block.count(":") == keys:
         return calls  # no colon is left for a key that is repeated or nested deeper
     if block.count("{") + block.count("[") > MAX_DEPTH:
         return None  # maybe too deep
-    loose = '" :' in block or '"\n' in block or '"\t' in block or '"\r' in block
+    loose = '" ' in block or '"\n' in block or '"\t' in block or '"\r' in block
     if (loose or block.count('":') != keys) and repeats_a_key(text, [call.position for call in calls]):
         return None  # where the count of colons does not show that every key occurs once, look again
     return calls
