@@ -142,7 +142,7 @@ def _read_call(item: Any) -> ToolCall | AcceptedCall:
         raise GroundTruthError(f"must be a call, found {type(item).__name__}: {item!r}"[:200])
     if isinstance(item.get("function"), Mapping) and (item.get("type", "function") == "function"):
         item = item["function"]
-    if not isinstance(item.get("name"), str) and len(item) == 1:
+    if not isinstance(item.get("name"), str) and len(item) == 1 and not {"parameters", "arguments"} & set(item):
         name, accepted = next(iter(item.items()))
         if isinstance(accepted, Mapping) and isinstance(name, str):
             return AcceptedCall(name, {key: _json(options, key) for key, options in accepted.items()})
