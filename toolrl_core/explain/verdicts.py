@@ -12,7 +12,7 @@ from toolrl_core.explain.figures import colour
 
 __all__ = ["draw_verdicts", "in_words"]
 
-_ROW_INCHES, _COLUMN_INCHES = 0.2, 0.34
+_ROW_INCHES, _COLUMN_INCHES = 0.2, 0.38
 _LETTER_INCHES = 0.072
 
 
@@ -61,7 +61,8 @@ def draw_verdicts(table: pd.DataFrame, *, hues: Mapping[str, str], lines_after: 
         axes.scatter([at] * len(rows), range(len(rows)), s=38, c=faces, edgecolors=hue, linewidths=1.1)
     for row in lines_after:
         axes.axhline(rows.index(row) + 0.5, color="black", linewidth=0.6, alpha=0.3)
-    axes.set_xticks(range(len(columns)), [column.replace("_", " ") for column in columns], rotation=40, ha="left")
+    names = [column.replace("_", " ") for column in columns]
+    axes.set_xticks(range(len(columns)), names, rotation=45, ha="left", rotation_mode="anchor")
     axes.set_yticks(range(len(rows)), [str(row) for row in rows])
     axes.xaxis.tick_top()
     axes.tick_params(length=0)
