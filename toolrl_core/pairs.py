@@ -84,7 +84,7 @@ class Target(NamedTuple):
 
     truth: GroundTruth
     calls: tuple[ExpectedCall, ...]
-    names: tuple[str, ...]
+    names: list[str]
     maximum: int
     sources: list[Any]
     score_pair: PairScorer
@@ -124,7 +124,7 @@ def prepare_target(ground_truth: Any, spec: RewardSpec) -> Target:
     return Target(
         truth,
         calls,
-        tuple(call.name for call in calls),
+        [call.name for call in calls],
         maximum,
         [call.source for call in calls],
         pair_scorer(spec),
@@ -182,7 +182,7 @@ def key_score(shared: int, given: int, required: int) -> float:
 def pair_scorer(spec: RewardSpec) -> PairScorer:
     """Return the function that scores one pair of calls under a spec, the name gate apart (see `pair_scores`)."""
     compare = comparison(spec.equality)
-    plain_text = spec.equality != "bfcl"  # every other policy compares a text exactly
+    exact = str if spec.equality != "bfcl" else None  # every other policy compares a text exactly
     by_parameter, partial = spec.granularity == "parameter", spec.credit == "partial"
     if spec.call_equality == "object" and not by_parameter:
         return lambda expected, call: float(expected.source == call.source)
@@ -200,7 +200,7 @@ def pair_scorer(spec: RewardSpec) -> PairScorer:
                 if key in arguments:
                     shared += 1
                     found = arguments[key]
-                    if (value == found) if plain_text and type(value) is str else compare(value, found):
+                    if value == found if type(value) is exact else compare(value, found):
                         right += 1
         union = required + given - shared
         score = (shared / union if union else 1.0) + right
@@ -331,30 +331,28 @@ def match_by_name(target: Target, calls: Sequence[RawCall], names: Sequence[str]
 
     Every matching rule gives these pairs then.
     """
-    pairs, total, predicted = [], 0.0, len(names)
-    if len(set(names)) < predicted or not target.distinct:
+    if not target.distinct or len(set(names)) < len(names):
         return None
-    for j, expected in enumerate(target.calls):
-        if expected.name in names:
-            i = names.index(expected.name)
-            score = target.score_pair(expected, calls[i])
+    pairs, total, score_pair = [], 0.0, target.score_pair
+    for j, name in enumerate(target.names):
+        if name in names:
+            i = names.index(name)
+            score = score_pair(target.calls[j], calls[i])
             if score > 0:
                 total += score
                 pairs.append((j, i))
-    return Assignment(total, tuple(pairs))
+    return tuple.__new__(Assignment, (total, tuple(pairs)))  # without its own slower constructor
 
 
 def is_perfect(target: Target, calls: Sequence[RawCall]) -> bool:
-    """Tell quickly, for the usual options, that every call is right and in the ground truth's order.
+    """Tell quickly, for the usual options, that calls with the expected names, in order, are all right.
 
     False may also mean that the question needs the full comparison.
     """
     compare = target.quick
-    if compare is None or len(calls) != len(target.calls):
+    if compare is None:
         return False
-    for expected, call in zip(target.calls, calls, strict=True):
-        if call.name != expected.name or expected.values != call.arguments:
-            return False
-        if not compare(expected.values, call.arguments):
+    for expected, call in zip(target.calls, calls):  # noqa: B905 (as many as the equal names)
+        if expected.values != call.arguments or not compare(expected.values, call.arguments):
             return False
     return True

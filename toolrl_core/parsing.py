@@ -187,7 +187,8 @@ def _read_thought(reading: Reading, start: int, begin: int) -> int:
 
 
 def _add_thought(reading: Reading, block: Block, thought: str) -> int:
-    if "<tool_call>" in thought or "<response>" in thought or "<think>" in thought:
+    tagged = "<" in thought  # one character is found much faster than a tag
+    if tagged and ("<tool_call>" in thought or "<response>" in thought or "<think>" in thought):
         reading.note(Reason.TAG_IN_THOUGHT, block.start)
     if reading.thought is None:
         reading.thought = thought

@@ -308,34 +308,39 @@ def compare_calls(calls: Sequence[RawCall], malformed: int, target: Target, spec
         Raw points and pairs.
     """
     maximum: float = target.maximum
-    if not malformed and calls and is_perfect(target, calls):
-        identity = Assignment(float(maximum - 1), tuple((j, j) for j in range(len(calls))))
-        return Comparison(1.0, maximum, maximum, identity)
     names = canonical_names(calls, spec)
+    in_order = names == target.names and not malformed
+    if in_order and calls and is_perfect(target, calls):
+        identity = Assignment(float(maximum - 1), tuple([(j, j) for j in range(len(calls))]))
+        return Comparison(1.0, maximum, maximum, identity)
     if spec.parser == "released" and (malformed or _released_failure(target, calls, names, spec)):
         return Comparison(0.0, 0.0, maximum, NO_PAIRS, failed=True)
     predicted = len(calls) + malformed
     counted = spec.extra_calls == "counted" and spec.granularity != "answer"
-    common = None if spec.names == "set" and not counted else common_names(target.names, names)
-    named = 1.0
-    if common is None or not common == predicted == len(target.names) or spec.ordered:
+    named, common = 1.0, None
+    if not in_order:
+        common = None if spec.names == "set" and not counted else common_names(target.names, names)
         named = name_score(target.names, names, malformed, spec, common)
-    if counted and common is not None:
-        maximum += predicted - common
+        if counted and common is not None:
+            maximum += predicted - common
     assignment = NO_PAIRS
-    if target.calls and predicted:
+    if target.calls and predicted and not (target.gated and common == 0):  # else no pair can score
         if malformed and not spec.same_name:
             stand_ins = [MALFORMED_CALL] * min(malformed, len(target.calls))
             calls, names = [*calls, *stand_ins], [*names, *(call.name for call in stand_ins)]
         by_name = match_by_name(target, calls, names) if target.gated else None
         assignment = by_name or assign(score_table(target, calls, names), spec.matching)
-    matched = _matched(named, assignment, len(target.calls), predicted, spec, target, calls)
-    if spec.exact_shortcut and not malformed and matched < maximum and target.sources == [c.source for c in calls]:
+    if spec.granularity == "answer":
+        matched = _whole_answer(named, assignment, len(target.calls), predicted, spec, target, calls)
+    else:
+        matched = named + assignment.total
+    if spec.exact_shortcut and in_order and matched < maximum and target.sources == [call.source for call in calls]:
         return Comparison(named, maximum, maximum, assignment, shortcut=maximum - matched)
-    return Comparison(named, matched, maximum, assignment)
+    # The same as Comparison(named, matched, maximum, assignment), without its slower constructor.
+    return tuple.__new__(Comparison, (named, matched, maximum, assignment, 0.0, False))
 
 
-def _matched(
+def _whole_answer(
     named: float,
     assignment: Assignment,
     expected: int,
@@ -344,9 +349,7 @@ def _matched(
     target: Target,
     calls: Sequence[RawCall],
 ) -> float:
-    """Add up the raw points of an answer."""
-    if spec.granularity != "answer":
-        return named + assignment.total
+    """Return the raw points of an answer that is judged as a whole."""
     if spec.credit == "partial":
         return named * (assignment.total / expected if expected else 1.0)
     if spec.ordered:
@@ -359,6 +362,7 @@ def _released_failure(target: Target, calls: Sequence[RawCall], names: Sequence[
 
     It looks at the arguments of every call whose name is expected, and at no others.
     """
-    return spec.granularity == "parameter" and any(
-        call.arguments is None and name in target.names for call, name in zip(calls, names, strict=True)
-    )
+    if spec.granularity != "parameter":
+        return False
+    without = [name for call, name in zip(calls, names, strict=True) if call.arguments is None]
+    return any(name in target.names for name in without) if without else False
