@@ -11,8 +11,8 @@ from toolrl_core.calls import Alternatives
 EQUALITY_POLICIES = ("json", "json_strict", "python", "bfcl", "schema")
 Comparison = Callable[[Any, Any], bool]
 _DROPPED = str.maketrans("", "", " ,./-_*^")
-_INTEGER = re.compile(r"[+-]?\d{1,400}\Z")
-_NUMBER = re.compile(r"[+-]?(?:\d{1,400}\.?\d{0,400}|\.\d{1,400})(?:[eE][+-]?\d{1,3})?\Z")
+_INTEGER = re.compile(r"[+-]?\d{1,400}\Z", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(?:\d{1,400}\.?\d{0,400}|\.\d{1,400})(?:[eE][+-]?\d{1,3})?\Z", re.ASCII)
 
 
 def json_equal(a: Any, b: Any) -> bool:
