@@ -172,6 +172,27 @@ def strict_findings(reading: Reading, requires: tuple[str, ...]) -> list[Finding
     return problems
 
 
+def with_opening_tag(text: str) -> str:
+    """Put back the opening tag of a thought that the chat template opened.
+
+    Parameters
+    ----------
+    text : str
+        The completion.
+
+    Returns
+    -------
+    str
+        The completion as the template and the model wrote it together; unchanged if it opens a thought itself.
+
+    Examples
+    --------
+    >>> with_opening_tag("plan </think>")
+    '<think>plan </think>'
+    """
+    return text if text.lstrip().startswith("<think>") else f"<think>{text}"
+
+
 def _required(requires: Collection[str]) -> tuple[str, ...]:
     for field in requires:
         if field not in FIELDS:
@@ -210,7 +231,7 @@ def format_holds(
     if rule == "released":
         holds = released_pattern_matches(released_text(text), required_fields(rule, requires, ground_truth_text))
         return holds, [] if holds else [Finding(Reason.RELEASED_PATTERN)]
-    if reading.kinds == requires:
-        return True, []
+    if reading.kinds == requires and not (rule == "literal" and reading.findings):
+        return True, []  # tags that a thought mentions count in the literal reading alone
     holds = (ordered_tags_format if rule == "ordered_tags" else literal_format)(text, requires)
     return holds, [] if holds else [Finding(Reason.BLOCKS_OUT_OF_ORDER, None, "required: " + ", ".join(requires))]

@@ -9,7 +9,7 @@ from typing import Any
 from toolrl_core.breakdown import NO_PAIRS, Comparison, Outcome, RewardBreakdown
 from toolrl_core.calls import AcceptedCall, GroundTruthError, ToolCall
 from toolrl_core.explanation import explain
-from toolrl_core.formats import format_holds
+from toolrl_core.formats import format_holds, with_opening_tag
 from toolrl_core.json_calls import RawCall, plain_json, read_call
 from toolrl_core.matching import Assignment, assign
 from toolrl_core.pairs import (
@@ -270,6 +270,8 @@ def evaluate(
         strict = reading
         if spec.format_rule == "strict" and spec.parser == "released":
             strict = read_completion(text, prefilled_thought=spec.prefilled_thought)
+        if spec.prefilled_thought and spec.format_rule != "strict":
+            text = with_opening_tag(text)
         holds, findings = format_holds(spec.format_rule, strict, text, target.truth.requires, target.truth.text)
         format_value = scales.format[1] if holds else scales.format[0]
     elif text is not None:

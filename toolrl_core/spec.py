@@ -63,7 +63,7 @@ class RewardSpec:
     accept_python_literals : bool
         Count a Python dictionary as a call (tolerant parser).
     prefilled_thought : bool
-        The chat template already opened the thought.
+        The chat template already opened the thought, so that every format rule takes its opening tag as given.
     matching : {"optimal", "greedy_ground_truth", "greedy_prediction", "greedy_best"}
         How predicted calls are paired with ground-truth calls.
     same_name : bool
