@@ -211,7 +211,7 @@ def dynamic(*, horizon: float = 150, correctness_max: float = 3.0) -> Schedule:
     Raises
     ------
     ValueError
-        If the horizon is not a finite positive number.
+        If the horizon is not a finite positive number, or the maximum not finite.
 
     Notes
     -----
@@ -225,6 +225,8 @@ def dynamic(*, horizon: float = 150, correctness_max: float = 3.0) -> Schedule:
     """
     if not (math.isfinite(horizon) and horizon > 0):
         raise ValueError(f"horizon must be a finite positive number, found {horizon!r}")
+    if not math.isfinite(correctness_max):
+        raise ValueError(f"correctness_max must be finite, found {correctness_max!r}")
     return Schedule(
         "dynamic",
         _released_dynamic(0.0, correctness_max),
