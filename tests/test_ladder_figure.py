@@ -109,10 +109,13 @@ class TestTheFigure:
         made = score("<think> a </think>\n<response> b </response>", [], RewardSpec.preset("released"))
         shown = texts(ladder_figure(made))
         assert shown[:3] == ["Format, 0 or 1", "format", "total"]
+        assert texts(ladder_figure(score([], [], RewardSpec.preset("released"))))[0] == "total"
 
-    def test_leaves_room_for_a_score_below_zero(self):
-        axes = ladder_figure(score([], GOLD)).axes[0]
-        assert axes.get_xlim()[0] < -3
+    def test_shows_the_whole_range_whatever_the_score(self):
+        best, worst = (ladder_figure(score(calls, GOLD)).axes[0].get_xlim() for calls in (GOLD, []))
+        assert best == worst
+        assert best[0] < -3
+        assert best[1] > 3
 
 
 class TestTheGrid:
@@ -146,7 +149,7 @@ class TestTheChanges:
 
     @given(st.text("ab \n<&{}", max_size=30), st.text("ab \n<&{}", max_size=30))
     def test_hold_both_texts_whole(self, right, given_text):
-        inner = re.sub(r"</?pre[^>]*>", "", changes_html(right, given_text))
+        inner = re.sub(r"</?pre[^>]*>", "", changes_html(right, given_text).partition("</style>")[2])
         plain = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
 
         def read(leave_out):

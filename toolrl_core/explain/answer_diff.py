@@ -9,6 +9,9 @@ from html import escape
 __all__ = ["changes_html"]
 
 _WORD = re.compile(r"\n|[^\S\n]+|\w+|[^\w\s]")
+_STYLE = (
+    "<style>.toolrl-answer del{background:#ca6c0340}.toolrl-answer ins{background:#2c824f40;font-weight:700}</style>"
+)
 _FRAME = "white-space:pre-wrap;overflow-wrap:anywhere;font-size:.8rem;line-height:1.45;margin:.25rem 0 .5rem"
 
 
@@ -32,7 +35,7 @@ def changes_html(right: str, given: str) -> str:
     --------
     A line break that is left out shows as a mark, since nothing else of it can be seen:
 
-    >>> changes_html("f(1)\ng", "f(2) g").partition(">")[2]
+    >>> changes_html("f(1)\ng", "f(2) g").partition("<pre")[2].partition(">")[2]
     'f(<del>1</del><ins>2</ins>)<del>⏎</del><ins> </ins>g</pre>'
     """
     before, after = _WORD.findall(right), _WORD.findall(given)
@@ -46,4 +49,4 @@ def changes_html(right: str, given: str) -> str:
             pieces.append(f"<del>{escape(left_out, quote=False).replace(chr(10), '⏎')}</del>")
         if put_in:
             pieces.append(f"<ins>{escape(put_in, quote=False)}</ins>")
-    return f'<pre class="toolrl-answer" style="{_FRAME}">{"".join(pieces)}</pre>'
+    return f'{_STYLE}<pre class="toolrl-answer" style="{_FRAME}">{"".join(pieces)}</pre>'

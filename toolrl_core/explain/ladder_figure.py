@@ -207,8 +207,7 @@ def ladder_figure(breakdown: RewardBreakdown, *, role: str | None = None) -> Fig
         own = [step for step in steps if step.group == group]
         rows += [(_title(group, breakdown), None)] * bool(own) + [(step.label, step) for step in own]
     figure, axes = plt.subplots(figsize=(5.2, 0.75 + _ROW * (len(rows) + 1)))
-    low = min(0.0, *(step.sum for step in steps), breakdown.total)
-    high = max(step.start + max(step.available, 0.0) for step in steps)
+    low, high = _span(breakdown, {step.group for step in steps})
     above = 0
     for row, (_, step) in enumerate(rows):
         if step is not None:
@@ -217,7 +216,7 @@ def ladder_figure(breakdown: RewardBreakdown, *, role: str | None = None) -> Fig
                 axes.plot([step.start] * 2, [above + 0.3, row - 0.3], color="black", linewidth=0.8, alpha=0.5)
             above = row
     axes.plot([breakdown.total], [len(rows)], marker="D", color=hue, markersize=6)
-    axes.text(breakdown.total, len(rows), f"   {_number(breakdown.total)}", va="center", fontweight="bold")
+    _label(axes, breakdown.total, len(rows), _number(breakdown.total), gap=8, fontweight="bold")
     axes.axvline(breakdown.total, color=hue, linewidth=0.8, alpha=0.6, zorder=0)
     axes.set(xlabel="total (points)", xlim=(low - 0.3, high + 0.28 * (high - low)), ylim=(len(rows) + 0.7, -0.7))
     axes.set_yticks(range(len(rows) + 1), [label for label, _ in rows] + ["total"])
@@ -230,13 +229,21 @@ def ladder_figure(breakdown: RewardBreakdown, *, role: str | None = None) -> Fig
     return figure
 
 
+def _range(group: str, breakdown: RewardBreakdown) -> tuple[float, float]:
+    """Give the lowest and the highest value of a part of the total."""
+    scales = breakdown.scales
+    return {"correctness": scales.correctness, "format": scales.format}.get(group, (0.0, 1.0))
+
+
+def _span(breakdown: RewardBreakdown, groups: Iterable[str]) -> tuple[float, float]:
+    """Give the range that the ladders of a spec share, zero included, so that they can be compared."""
+    lows, highs = zip((0.0, 0.0), *(_range(group, breakdown) for group in groups), strict=True)
+    return min(0.0, sum(lows)), max(0.0, sum(highs))
+
+
 def _title(group: str, breakdown: RewardBreakdown) -> str:
     """Name a part of the total with its range."""
-    low, high = {
-        "correctness": breakdown.scales.correctness,
-        "format": breakdown.scales.format,
-        "length": (0.0, 1.0),
-    }[group]
+    low, high = _range(group, breakdown)
     return f"{group.capitalize()}, {_number(low)} {'or' if group == 'format' else 'to'} {_number(high)}"
 
 
@@ -244,7 +251,7 @@ def _draw_step(axes: Axes, row: int, step: LadderStep, hue: str) -> None:
     """Draw one rung: what was won, what was there to win, and both as a number."""
     if step.label == "floor":
         axes.barh(row, step.points, left=step.start, height=0.6, color=colour("grey"), alpha=0.5)
-        axes.text(0.0, row, f"  {_number(step.points, sign=True)}", va="center", fontsize=9)
+        _label(axes, 0.0, row, _number(step.points, sign=True))
         return
     if step.points:
         axes.barh(row, step.points, left=step.start, height=0.6, color=hue)
@@ -252,7 +259,21 @@ def _draw_step(axes: Axes, row: int, step: LadderStep, hue: str) -> None:
     if lost > 1e-9:
         axes.barh(row, lost, left=step.sum, height=0.6, fill=False, edgecolor=hue, linestyle=(0, (3, 2)), linewidth=1.2)
     words = _number(step.points, sign=True) if lost <= 1e-9 else f"{_number(step.points)} of {_number(step.available)}"
-    axes.text(step.start + max(step.available, step.points), row, f"  {words}", va="center", fontsize=9)
+    _label(axes, step.start + max(step.available, step.points), row, words)
+
+
+def _label(axes: Axes, place: float, row: int, words: str, *, gap: float = 5, fontweight: str = "normal") -> None:
+    """Write to the right of a bar; the gap is in typographic points."""
+    size = 9 if fontweight == "normal" else 10
+    axes.annotate(
+        words,
+        (place, row),
+        xytext=(gap, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=size,
+        fontweight=fontweight,
+    )
 
 
 def ladder_grid(breakdowns: Mapping[str, RewardBreakdown], *, role: str | None = None) -> Figure:
@@ -336,7 +357,7 @@ def _group_ticks(
     centres = [(min(span) + max(span) + 1) / 2 for span in spans.values() if span]
     titles = [_title(group, breakdown).replace(", ", "\n") for group, span in spans.items() if span]
     if spans["correctness"] and breakdown.scored:
-        titles[0] += f",\nfrom {_number(breakdown.scales.correctness[0])} on"
+        titles[0] += f",\nstarts at {_number(breakdown.scales.correctness[0])}"
     return centres, titles
 
 
