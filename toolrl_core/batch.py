@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from toolrl_core.breakdown import Comparison, package_version
 from toolrl_core.calls import GroundTruthError
 from toolrl_core.formats import required_fields
 from toolrl_core.pairs import Target, prepare_target
-from toolrl_core.plain import plain_parts, read_lines
-from toolrl_core.reasons import Finding
+from toolrl_core.parsing import scan_completion
+from toolrl_core.plain import PlainParts, plain_parts, read_lines
+from toolrl_core.reading import Reading
+from toolrl_core.reasons import Finding, Reason
+from toolrl_core.released import read_released
 from toolrl_core.rewards import PAPER, compare_calls, correctness_points, evaluate, read_any
 from toolrl_core.spec import RewardSpec
 
@@ -109,7 +113,7 @@ def score_rows(
 
     Parameters are those of `score_many`; only the standard library is needed (without a progress bar).
     """
-    prepare = _Targets(spec).prepare
+    prepare, scan = _Targets(spec).prepare, _scanner(spec)
     listed = getattr(step, "tolist", None)
     step = step if listed is None else listed()  # a column of a table has one for each row
     steps = step if isinstance(step, Sequence) else None
@@ -127,15 +131,17 @@ def score_rows(
             at = steps[row]
         here = spec.schedule.at(at) if scales is None else scales
         format_value: float | None
-        usual = prepared.compare_usual(completion)
-        if usual is not None:
-            compared, predicted, thought_end = usual
+        parts = plain_parts(completion) if type(completion) is str else None
+        usual = None if parts is None else prepared.compare_usual(completion, parts)
+        if usual is not None and parts is not None:
+            compared, predicted = usual
             format_value = here.format[1] if with_format else 0.0
             correctness = correctness_points(compared, here)
-            length = 0.0 if length_reward is None else length_reward(completion[7:thought_end], at)
-            malformed, codes = 0, ""
+            length = 0.0 if length_reward is None else length_reward(completion[7 : parts[0]], at)
+            malformed, codes = 0, Reason.TAG_IN_THOUGHT.value if parts[5] else ""
         else:
-            reading, text = read_any(completion, spec)
+            text = completion if isinstance(completion, str) else None
+            reading = read_any(completion, spec)[0] if text is None else scan(text)
             format_value, correctness, length, compared, broken = evaluate(
                 reading, text, prepared.target, spec, here, at
             )
@@ -154,6 +160,17 @@ def score_rows(
             malformed,
             codes,
         )
+
+
+def _scanner(spec: RewardSpec) -> Callable[[str], Reading]:
+    """Return the function that reads any text under a spec, without the shortcut for the plain shape."""
+    if spec.parser == "released":
+        return read_released
+    return partial(
+        scan_completion,
+        accept_python_literals=spec.accept_python_literals,
+        prefilled_thought=spec.prefilled_thought,
+    )
 
 
 def _codes(*findings: Iterable[Finding]) -> str:
@@ -180,16 +197,17 @@ class _Prepared:
         self.expected = len(target.calls)
         self.released = spec.parser == "released"
         self.bare_only = self.released or spec.format_rule == "released"
+        self.untagged_only = spec.format_rule == "literal"
         fields = required_fields(spec.format_rule, target.truth.requires, target.truth.text)
         self.kinds = fields if target.calls and not spec.prefilled_thought else None
         self.known: dict[str, tuple[Comparison, int]] = {}
 
-    def compare_usual(self, completion: Any) -> tuple[Comparison, int, int] | None:
-        """Compare the calls of a text that both parsers read alike and whose blocks are just the required ones.
+    def compare_usual(self, text: str, parts: PlainParts) -> tuple[Comparison, int] | None:
+        """Compare the calls of a plain text whose blocks are just the required ones.
 
-        Nothing is unusual about such a text, and every format rule holds; for any other, None leaves it to
-        `evaluate`. Rollouts of one prompt often repeat the calls of another word for word, with another thought
-        before them, so some blocks of calls are kept with what they gave.
+        The parsers read it alike and the format rule holds; where either could differ, None leaves it to `evaluate`.
+        Rollouts of one prompt often repeat the calls of another word for word, with another thought before them,
+        so some blocks of calls are kept with what they gave.
 
         Returns
         -------
@@ -197,28 +215,22 @@ class _Prepared:
             What its calls gave.
         int
             Number of calls.
-        int
-            Offset of the end of the thought.
         """
-        if type(completion) is not str:
-            return None
-        parts = plain_parts(completion)
-        if parts is None:
-            return None
-        thought_end, first, last, kinds, bare = parts
-        if kinds != self.kinds or (self.bare_only and not bare):
+        _, first, last, kinds, bare, tagged = parts
+        if kinds != self.kinds or (self.bare_only and not bare) or (self.untagged_only and tagged):
             return None  # the released rules count tags wherever they stand
-        block = completion[first:last]
+        block = text[first:last]
         known = self.known.get(block)
         if known is not None:
-            return (*known, thought_end)
-        calls = read_lines(completion, first, last)
+            return known
+        calls = read_lines(text, first, last)
         if calls is None or (self.released and block.count("\n") >= len(calls)):
             return None  # the released parser decodes line by line
         compared = compare_calls(calls, 0, self.target, self.spec)
+        result = compared, len(calls)
         if len(self.known) < _ANSWERS:
-            self.known[block] = compared, len(calls)
-        return compared, len(calls), thought_end
+            self.known[block] = result
+        return result
 
 
 class _Targets:

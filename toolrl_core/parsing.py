@@ -127,6 +127,14 @@ def read_completion(text: str, *, accept_python_literals: bool = False, prefille
     plain = None if prefilled_thought else read_plain(text)
     if plain is not None:
         return plain
+    return scan_completion(text, accept_python_literals=accept_python_literals, prefilled_thought=prefilled_thought)
+
+
+def scan_completion(text: str, *, accept_python_literals: bool = False, prefilled_thought: bool = False) -> Reading:
+    """Read a completion of any shape; `read_completion` gives the same, sooner for the plain shape.
+
+    Parameters are those of `parse_completion`.
+    """
     reading = Reading(text)
     reading.end = _strip_stop_tokens(reading)
     position = 0

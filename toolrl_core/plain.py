@@ -12,6 +12,7 @@ from typing import Any
 
 from toolrl_core.json_calls import MAX_CALLS, MAX_DEPTH, RawCall, repeats_a_key
 from toolrl_core.reading import Block, Reading
+from toolrl_core.reasons import Reason
 
 _scan: Callable[[str, int], tuple[Any, int]] = vars(json.JSONDecoder())["scan_once"]
 _new = tuple.__new__  # a named tuple made from a tuple, without its own slower constructor
@@ -23,23 +24,23 @@ _KINDS = ("thought", "tool_call")
 _KINDS_ANSWERED = ("thought", "tool_call", "response")
 _TAGS = ("<think>", "<tool_call>", "<response>")
 
-PlainParts = tuple[int, int, int, tuple[str, ...], bool]
+PlainParts = tuple[int, int, int, tuple[str, ...], bool, bool]
 """The parts of a plain text: offset of the thought's end tag, offsets of the first call and after the last one,
-the kinds of the blocks, and whether no ``<`` occurs but in the tags."""
+the kinds of the blocks, whether no ``<`` occurs but in the tags, and whether the thought mentions an opening tag."""
 
 
 def plain_parts(text: str) -> PlainParts | None:
     """Find the parts of a text of the plain shape; None for any other shape. Calls are not yet decoded."""
     if not text.startswith("<think>"):
         return None
+    tagged = False
     thought_end = text.find("<", 7)  # one character is found much faster than a tag
     bare = text.startswith(_OPENING, thought_end)
     if not bare:
         thought_end = text.find("</think>", 7)
         if thought_end < 0 or not text.startswith(_OPENING, thought_end):
             return None
-        if any(text.find(tag, 7, thought_end) >= 0 for tag in _TAGS):
-            return None
+        tagged = any(text.find(tag, 7, thought_end) >= 0 for tag in _TAGS)
     first = thought_end + 21
     last = text.find("<", first) - 1
     if last < first or not text.startswith(_CLOSING, last):
@@ -49,19 +50,19 @@ def plain_parts(text: str) -> PlainParts | None:
             return None
     after = last + 13
     if after == len(text):
-        return thought_end, first, last, _KINDS, bare
+        return thought_end, first, last, _KINDS, bare, tagged
     end = len(text) - 11
     if not text.startswith(_RESPONSE, after) or text.find(_RESPONSE_END, after + 11) != end:
         return None
-    return thought_end, first, last, _KINDS_ANSWERED, bare and text.find("<", after + 11) == end
+    return thought_end, first, last, _KINDS_ANSWERED, bare and text.find("<", after + 11) == end, tagged
 
 
 def read_plain(text: str) -> Reading | None:
-    """Read a text of the plain shape; None for any other shape. The reading has no findings: nothing is unusual."""
+    """Read a text of the plain shape; None for any other shape. Only tags in the thought can be unusual about it."""
     parts = plain_parts(text)
     if parts is None:
         return None
-    thought_end, first, last, kinds, _ = parts
+    thought_end, first, last, kinds, _, tagged = parts
     calls = read_lines(text, first, last)
     if calls is None:
         return None
@@ -69,6 +70,8 @@ def read_plain(text: str) -> Reading | None:
     reading.thought = text[7:thought_end]
     reading.calls = calls
     reading.kinds = kinds
+    if tagged:
+        reading.note(Reason.TAG_IN_THOUGHT, 0)
     if kinds is _KINDS_ANSWERED:
         reading.response = text[last + 24 : -11]
     return reading
