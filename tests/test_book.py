@@ -12,10 +12,15 @@ import os
 import re
 import shutil
 import warnings
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page
 
 from book._tools import build, execute
 from tests import browser as real
@@ -30,8 +35,6 @@ OF_THE_THEME = {
     "aria-required-children": ".citation-list",
 }
 """Findings of axe-core in parts that Sphinx and its theme make: rule and the elements that it may concern."""
-
-each_page = pytest.mark.parametrize("path", PAGES)
 
 
 @pytest.fixture(scope="module")
@@ -62,28 +65,64 @@ def site(html):
         yield address
 
 
-@pytest.fixture
-def page(browser, site):
-    """An empty page; any error, failed request or request to another host fails the test."""
-    with real.open_page(browser, site) as (opened, problems):
-        yield opened
-    assert problems == []
+@dataclass(frozen=True)
+class Opened:
+    """A loaded page of the book, and what went wrong on it."""
+
+    page: Page
+    path: str
+    problems: list[str]
+
+    def checked(self):
+        """Hand the page to one test and fail that test on any error, failed request or request to another host."""
+        yield self
+        problems = list(self.problems)
+        self.problems.clear()
+        assert problems == []
+
+
+@contextmanager
+def opened(browser, site, path, **options):
+    """Load one page once for all tests that look at it."""
+    with real.open_page(browser, site, **options) as (page, problems):
+        real.load(page, f"{path}.html")
+        yield Opened(page, path, problems)
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def light_page(request, browser, site):
+    with opened(browser, site, request.param) as page:
+        yield page
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def dark_page(request, browser, site):
+    with opened(browser, site, request.param, dark=True) as page:
+        yield page
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def narrow_page(request, browser, site):
+    with opened(browser, site, request.param, width=390) as page:
+        yield page
 
 
 @pytest.fixture
-def dark_page(browser, site):
+def light(light_page):
+    """A page on a computer's screen in the light theme."""
+    yield from light_page.checked()
+
+
+@pytest.fixture
+def dark(dark_page):
     """The same in the dark theme."""
-    with real.open_page(browser, site, dark=True) as (opened, problems):
-        yield opened
-    assert problems == []
+    yield from dark_page.checked()
 
 
 @pytest.fixture
-def narrow_page(browser, site):
+def narrow(narrow_page):
     """The same on a telephone's screen."""
-    with real.open_page(browser, site, width=390) as (opened, problems):
-        yield opened
-    assert problems == []
+    yield from narrow_page.checked()
 
 
 def sideways(page):
@@ -91,108 +130,15 @@ def sideways(page):
     return page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
 
 
-@each_page
-def test_the_page_loads_from_this_site_alone_with_title_and_words_for_every_picture(page, path):
-    real.load(page, f"{path}.html")
-    assert page.title().strip()
-    assert page.locator("h1:visible").count() == 1
-    silent = page.evaluate(
-        """() => [...document.querySelectorAll('main img, main svg:not([aria-hidden])')]
-            .filter(picture => !picture.closest('[aria-hidden="true"], button, mjx-container, .noUi-target'))
-            .filter(picture => !(picture.getAttribute('alt') ?? picture.getAttribute('aria-label') ?? '').trim())
-            .map(picture => picture.outerHTML.slice(0, 200))"""
-    )
-    assert silent == []
-
-
-@each_page
-def test_every_slider_moves_its_picture_and_speaks_the_value_that_it_shows(page, path):
-    real.load(page, f"{path}.html")
-    handles = page.locator(".toolrl-explorer .noUi-handle")
-    for index in range(handles.count()):
-        handle = handles.nth(index)
-        explorer = handle.locator("xpath=ancestor::*[contains(@class, 'toolrl-explorer')]")
-        row = handle.locator("xpath=ancestor::*[contains(@class, 'widget-inline-hbox')]")
-        label, before = row.locator(".widget-label").inner_text(), explorer.locator(".toolrl-frame").inner_html()
-        at_end = handle.get_attribute("aria-valuenow") == handle.get_attribute("aria-valuemax")
-        handle.press("ArrowLeft" if at_end else "ArrowRight")
-        page.wait_for_function(
-            "([box, before]) => box.querySelector('.toolrl-frame')?.innerHTML !== before",
-            arg=[explorer.element_handle(), before],
-        )
-        spoken = row.locator(".widget-readout").inner_text()
-        assert handle.get_attribute("aria-valuetext") == spoken, label
-        assert page.get_by_role("slider", name=label, exact=True).count() >= 1
-        assert explorer.locator(".toolrl-frame").count() == 1, label
-
-
-@each_page
-def test_every_explorer_of_the_notebook_stands_on_its_page(page, path):
-    if not path.startswith("notebooks/"):
-        pytest.skip("not a notebook")
-    notebook = execute.execute(execute.ROOT / f"{path}.ipynb")
-    made = [
-        output
-        for cell in notebook.cells
-        for output in cell.get("outputs", [])
-        if output.get("data", {}).get("text/plain", "").startswith("[explorer with")
+def faults(opened):
+    """Serious findings of axe-core, but for those in parts that Sphinx and its theme make."""
+    return [
+        (violation["id"], node["target"], node["failureSummary"])
+        for violation in Axe().run(opened.page, options={"preload": False}).response["violations"]
+        if violation["impact"] in {"serious", "critical"}
+        for node in violation["nodes"]
+        if not of_the_theme(opened.page, violation["id"], node["target"][0])
     ]
-    real.load(page, f"{path}.html")
-    assert page.locator(".toolrl-explorer").count() == len(made)
-
-
-@each_page
-def test_equations_are_typeset_and_mathjax_loads_only_where_there_are_some(page, path):
-    loaded = []
-    page.on("request", lambda request: "mathjax" in request.url and loaded.append(request.url))
-    real.load(page, f"{path}.html")
-    equations = page.locator("main .math").count()
-    assert bool(loaded) == bool(equations)
-    if equations:
-        page.wait_for_function("() => document.querySelectorAll('main .math mjx-container').length > 0")
-        assert page.locator("mjx-merror").count() == 0
-
-
-@each_page
-def test_the_dark_page_has_a_dark_ground_and_light_words_and_pictures(dark_page, path):
-    real.load(dark_page, f"{path}.html")
-    light, ground = dark_page.evaluate(
-        """() => [getComputedStyle(document.querySelector('main h1')), getComputedStyle(document.body)]
-            .map((style, i) => (i ? style.backgroundColor : style.color).match(/\\d+/g).slice(0, 3).map(Number))"""
-    )
-    assert min(light) > 150
-    assert max(ground) < 60
-    unreadable = dark_page.evaluate(
-        """() => [...document.querySelectorAll('main .toolrl-figure > svg, main .toolrl-frame > svg')]
-            .filter(svg => Math.min(...getComputedStyle(svg).color.match(/\\d+/g).slice(0, 3).map(Number)) < 150)
-            .map(svg => svg.getAttribute('aria-label'))"""
-    )
-    assert unreadable == []
-    assert sideways(dark_page) <= 0
-
-
-@each_page
-def test_the_narrow_page_does_not_scroll_sideways(narrow_page, path):
-    real.load(narrow_page, f"{path}.html")
-    assert sideways(narrow_page) <= 0
-
-
-@each_page
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_no_serious_fault(browser, site, path, theme):
-    from axe_playwright_python.sync_playwright import Axe
-
-    with real.open_page(browser, site, dark=theme == "dark") as (page, _):
-        real.load(page, f"{path}.html")
-        found = Axe().run(page).response["violations"]
-        faults = [
-            (violation["id"], node["target"], node["failureSummary"])
-            for violation in found
-            if violation["impact"] in {"serious", "critical"}
-            for node in violation["nodes"]
-            if not of_the_theme(page, violation["id"], node["target"][0])
-        ]
-    assert faults == []
 
 
 def of_the_theme(page, rule, target):
@@ -202,7 +148,126 @@ def of_the_theme(page, rule, target):
     )
 
 
-@each_page
+def test_the_page_loads_from_this_site_alone_and_has_one_title(light):
+    assert light.page.title().strip()
+    assert light.page.locator("h1:visible").count() == 1
+
+
+def test_every_picture_has_words(light):
+    silent = light.page.evaluate(
+        """() => [...document.querySelectorAll('main img, main svg:not([aria-hidden])')]
+            .filter(picture => !picture.closest('[aria-hidden="true"], button, mjx-container, .noUi-target'))
+            .filter(picture => !(picture.getAttribute('alt') ?? picture.getAttribute('aria-label') ?? '').trim())
+            .map(picture => picture.outerHTML.slice(0, 200))"""
+    )
+    assert silent == []
+
+
+def test_every_slider_moves_its_picture_and_speaks_the_value_that_it_shows(light):
+    handles = light.page.locator(".toolrl-explorer .noUi-handle")
+    for index in range(handles.count()):
+        handle = handles.nth(index)
+        explorer = handle.locator("xpath=ancestor::*[contains(@class, 'toolrl-explorer')]")
+        row = handle.locator("xpath=ancestor::*[contains(@class, 'widget-inline-hbox')]")
+        label, before = row.locator(".widget-label").inner_text(), row.locator(".widget-readout").inner_text()
+        at_end = handle.get_attribute("aria-valuenow") == handle.get_attribute("aria-valuemax")
+        handle.press("ArrowLeft" if at_end else "ArrowRight")
+        light.page.wait_for_function(
+            "([readout, before]) => readout.textContent !== before",
+            arg=[row.locator(".widget-readout").element_handle(), before],
+        )
+        chosen = "; ".join(explorer.locator(".widget-readout").all_inner_texts())
+        light.page.wait_for_function(
+            "([box, chosen]) => box.querySelector('.toolrl-frame')?.dataset.frame === chosen",
+            arg=[explorer.element_handle(), chosen],
+        )
+        assert explorer.locator(".toolrl-frame").count() == 1, label
+        assert handle.get_attribute("aria-valuetext") == row.locator(".widget-readout").inner_text() != before
+        assert light.page.get_by_role("slider", name=label, exact=True).count() >= 1
+
+
+def test_every_explorer_of_the_notebook_stands_on_its_page(light):
+    made = 0
+    if light.path.startswith("notebooks/"):
+        copy = execute.target_of(Path(f"{light.path}.ipynb")).read_text(encoding="utf8")
+        made = copy.count("[explorer with ")
+    assert light.page.locator(".toolrl-explorer").count() == made
+
+
+def test_equations_are_typeset_and_mathjax_loads_only_where_there_are_some(light):
+    loaded = light.page.evaluate("() => performance.getEntriesByType('resource').map(entry => entry.name)")
+    equations = light.page.locator("main .math").count()
+    assert any("mathjax" in name for name in loaded) == bool(equations)
+    light.page.wait_for_function(
+        "() => [...document.querySelectorAll('main .math')].every(math => math.querySelector('mjx-container'))"
+    )
+    assert light.page.locator("mjx-merror").count() == 0
+
+
+def test_the_light_page_has_no_serious_fault_of_access(light):
+    assert faults(light) == []
+
+
+def test_the_dark_page_has_no_serious_fault_of_access(dark):
+    assert faults(dark) == []
+
+
+def test_the_dark_page_has_a_dark_ground_and_light_words_and_pictures(dark):
+    light, ground = dark.page.evaluate(
+        """() => [getComputedStyle(document.querySelector('main h1')), getComputedStyle(document.body)]
+            .map((style, i) => (i ? style.backgroundColor : style.color).match(/\\d+/g).slice(0, 3).map(Number))"""
+    )
+    assert min(light) > 150
+    assert max(ground) < 60
+    unreadable = dark.page.evaluate(
+        """() => [...document.querySelectorAll('main .toolrl-figure > svg, main .toolrl-frame > svg')]
+            .filter(svg => Math.min(...getComputedStyle(svg).color.match(/\\d+/g).slice(0, 3).map(Number)) < 150)
+            .map(svg => svg.getAttribute('aria-label'))"""
+    )
+    assert unreadable == []
+
+
+def test_the_narrow_page_does_not_scroll_sideways(narrow):
+    assert sideways(narrow.page) <= 0
+
+
+def test_every_link_within_the_book_leads_somewhere(light, html):
+    links = light.page.evaluate("() => [...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href'))")
+    dead = []
+    for link in sorted(set(links)):
+        address, fragment = urldefrag(urljoin(f"/{light.path}.html", link))
+        if urlparse(link).scheme:
+            continue
+        target = html / unquote(urlparse(address).path).lstrip("/")
+        target = target / "index.html" if target.is_dir() else target
+        if not target.is_file() or (fragment and unquote(fragment) not in anchors(target)):
+            dead.append(link)
+    assert dead == []
+
+
+@cache
+def anchors(target):
+    """List the ids of a page."""
+    return frozenset(re.findall(r'(?:id|name)="([^"]+)"', target.read_text(encoding="utf8")))
+
+
+def test_a_notebook_is_offered_clean_and_tables_as_csv(light, html):
+    if light.path.startswith("notebooks/"):
+        links = light.page.evaluate("() => [...document.querySelectorAll('a[href$=\".ipynb\"]')].map(a => a.href)")
+        (offered,) = {link for link in links if link.endswith(f"{Path(light.path).name}.ipynb")}
+        cells = json.loads((html / urlparse(offered).path.lstrip("/")).read_text(encoding="utf8"))["cells"]
+        assert cells
+        assert not any(cell.get("outputs") for cell in cells)
+    files = light.page.evaluate(
+        "() => [...document.querySelectorAll('main a[href^=\"data:text/csv\"]')].map(a => a.href)"
+    )
+    for file in files:
+        rows = list(csv.reader(io.StringIO(base64.b64decode(file.partition("base64,")[2]).decode("utf8"))))
+        assert len(rows) > 1
+        assert len({len(row) for row in rows}) == 1
+
+
+@pytest.mark.parametrize("path", PAGES)
 def test_the_page_is_small_when_compressed(html, path):
     text = (html / f"{path}.html").read_bytes()
     images = set(re.findall(rb'(?:src|data)="([^":?]*_images/[^"?]+)"', text))
@@ -210,75 +275,45 @@ def test_the_page_is_small_when_compressed(html, path):
     assert len(gzip.compress(text)) + pictures < LARGEST_PAGE
 
 
-@each_page
-def test_every_link_within_the_book_leads_somewhere(page, html, path):
-    real.load(page, f"{path}.html")
-    links = page.evaluate("() => [...document.querySelectorAll('a[href]')].map(a => a.getAttribute('href'))")
-    dead = []
-    for link in links:
-        address, fragment = urldefrag(urljoin(f"/{path}.html", link))
-        if urlparse(link).scheme:
-            continue
-        target = html / unquote(urlparse(address).path).lstrip("/")
-        target = target / "index.html" if target.is_dir() else target
-        if not target.is_file() or (fragment and fragment not in anchors(target)):
-            dead.append(link)
-    assert dead == []
-
-
-def anchors(target):
-    """List the ids of a page."""
-    return set(re.findall(r'(?:id|name)="([^"]+)"', target.read_text(encoding="utf8")))
-
-
-@each_page
-def test_a_notebook_is_offered_clean_and_tables_as_csv(page, html, path):
-    real.load(page, f"{path}.html")
-    if path.startswith("notebooks/"):
-        (offered,) = {
-            link
-            for link in page.evaluate("() => [...document.querySelectorAll('a[href$=\".ipynb\"]')].map(a => a.href)")
-            if link.endswith(f"{Path(path).name}.ipynb")
-        }
-        cells = json.loads((html / urlparse(offered).path.lstrip("/")).read_text(encoding="utf8"))["cells"]
-        assert cells
-        assert not any(cell.get("outputs") for cell in cells)
-    links = page.evaluate("() => [...document.querySelectorAll('main a[href^=\"data:text/csv\"]')].map(a => a.href)")
-    for link in links:
-        text = base64.b64decode(link.partition("base64,")[2]).decode("utf8")
-        rows = list(csv.reader(io.StringIO(text)))
-        assert len(rows) > 1
-        assert len({len(row) for row in rows}) == 1
-
-
-@each_page
-def test_no_page_needs_a_server_that_runs_code(html, path):
+@pytest.mark.parametrize("path", PAGES)
+def test_no_page_needs_a_server_that_runs_code_or_files_of_another_host(html, path):
     text = (html / f"{path}.html").read_text(encoding="utf8").lower()
     assert not re.search(r"""(?:src|href)=["'][^"']*(?:thebe|binder|colab|jupyterhub)""", text)
     assert not re.search(r"""(?:src|href)=["'](?:https?:)?//[^"']+\.(?:js|css|woff2?)["']""", text)
 
 
-def test_the_book_opens_from_its_file_too(browser, html):
+def test_the_book_opens_from_its_folder_too(browser, html):
     """Without a server: pages, styles, equations and sliders work from the folder."""
     with real.open_page(browser, "file://") as (page, problems):
         for path in PAGES:
-            page.goto((html / f"{path}.html").as_uri(), wait_until="networkidle")
+            real.load(page, (html / f"{path}.html").as_uri())
             assert page.locator("h1:visible").count() == 1
-            explorers = page.locator('script[type="application/vnd.jupyter.widget-view+json"]').count()
-            page.wait_for_function(
-                "n => document.querySelectorAll('.jupyter-widgets.widget-container').length >= n", arg=explorers
-            )
     assert problems == []
 
 
-def test_the_front_address_leads_to_the_first_page(page):
-    with page.expect_navigation(url=f"**/{PAGES[0]}.html"):
-        page.goto("index.html", wait_until="commit")
+def test_the_front_address_leads_to_the_first_page(browser, site):
+    with real.open_page(browser, site) as (page, problems):
+        with page.expect_navigation(url=f"**/{PAGES[0]}.html"):
+            page.goto("index.html", wait_until="commit")
+        page.wait_for_load_state("networkidle")
+    assert problems == []
 
 
 def test_a_missing_page_fails_the_check_of_pages(html, tmp_path, monkeypatch):
-    """The check that every page was built can fail."""
     shutil.copytree(html / "book", tmp_path / "book")
     (tmp_path / f"{PAGES[0]}.html").unlink()
     monkeypatch.setattr(build, "HTML", tmp_path)
     assert PAGES[0] in build.missing_pages()
+
+
+def test_the_page_fixture_reports_an_error_of_the_page_a_missing_file_and_another_host(browser, tmp_path):
+    """The watch over the pages can fail."""
+    (tmp_path / "bad.html").write_text(
+        "<h1>Bad</h1><script>throw Error('oops')</script><img src='gone.png'><img src='http://127.0.0.1:9/elsewhere.png'>"
+    )
+    with real.serve(tmp_path) as site, real.open_page(browser, site) as (page, problems):
+        page.goto("bad.html", wait_until="networkidle")
+    said = " ".join(problems)
+    assert "error in the page: oops" in said
+    assert "status 404" in said
+    assert "request to another host: http://127.0.0.1:9/elsewhere.png" in said

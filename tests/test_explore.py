@@ -112,6 +112,12 @@ class TestInTheBook:
         assert "<td>2</td>" in second
         assert plt.get_fignums() == []
 
+    def test_every_frame_says_which_values_it_belongs_to(self):
+        explorer = explore(words, missing=[0, 1], preset=["<a>", "b"])
+        assert [re.search(r'data-frame="(.*?)"', value)[1] for value in frames(explorer.children[-1])] == [
+            "0; &lt;a&gt;", "0; b", "1; &lt;a&gt;", "1; b",
+        ]  # fmt: skip
+
     def test_alt_may_be_a_function_of_the_values(self):
         explorer = explore(lambda x: plt.figure(), x=[0, 1], alt=lambda x: f"Twice is {2 * x}.")
         assert ["Twice is 0." in value for value in frames(explorer.children[-1])] == [True, False]

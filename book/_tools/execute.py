@@ -14,7 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXECUTED = ROOT / "_build" / "executed"
 CELL_SECONDS = 300
 NOTEBOOK_SECONDS = 900
+PROGRESS_SECONDS = 10
 CAUSE = "the notebook stopped:"
 """What stands before the cause in the output of a failed run; the kernel may write anything above it."""
 
@@ -109,7 +110,7 @@ def execute(
         raise ValueError(f"{source.name} does not declare {', '.join(sorted(unknown))}; declared parameters: {known}")
     target = target_of(source, parameters, folder=folder)
     if not is_current(source, parameters, folder=folder):
-        partial = target.with_suffix(".partial.ipynb")
+        partial = _partial(target)
         partial.parent.mkdir(parents=True, exist_ok=True)
         inputs = fingerprint(source, parameters)
         _run(source, partial, parameters or {}, cell_seconds=cell_seconds, notebook_seconds=notebook_seconds)
@@ -118,6 +119,11 @@ def execute(
         nbformat.write(notebook, partial)
         partial.replace(target)
     return nbformat.read(target, as_version=4)
+
+
+def _partial(target: Path) -> Path:
+    """Place of a copy that is still being made."""
+    return target.with_suffix(".partial.ipynb")
 
 
 def _run(
@@ -151,9 +157,10 @@ def _run(
 
 def _stopped_at(partial: Path) -> str:
     """Name the last cell that a failed run started."""
-    if not partial.exists():
+    try:
+        cells = nbformat.read(partial, as_version=4).cells
+    except (FileNotFoundError, nbformat.reader.NotJSONError):  # not begun, or being written just now
         return ""
-    cells = nbformat.read(partial, as_version=4).cells
     started = [cell.id for cell in cells if cell.metadata.get("papermill", {}).get("start_time")]
     return f", cell {started[-1]!r}" if started else ""
 
@@ -173,7 +180,7 @@ def glued(notebook: nbformat.NotebookNode) -> dict[str, Any]:
 
 
 def execute_all(chosen: Iterable[Path]) -> None:
-    """Run notebooks several at a time and say how each went.
+    """Run notebooks several at a time and say how each is doing.
 
     Raises
     ------
@@ -185,19 +192,21 @@ def execute_all(chosen: Iterable[Path]) -> None:
         print("notebooks: all executed copies are current", flush=True)
         return
     print(f"notebooks: executing {', '.join(source.stem for source in waiting)}", flush=True)
-
-    def one(source: Path) -> str:
-        begun = time.monotonic()
-        try:
-            execute(source)
-        except NotebookError as error:
-            print(f"  failed   {source.name}", flush=True)
-            return str(error)
-        print(f"  executed {source.name} in {time.monotonic() - begun:.0f} s", flush=True)
-        return ""
-
+    failures = []
+    begun = time.monotonic()
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        failures = [message for message in pool.map(one, waiting) if message]
+        running = {pool.submit(execute, source): source for source in waiting}
+        while running:
+            done, _ = wait(running, timeout=PROGRESS_SECONDS, return_when=FIRST_COMPLETED)
+            for future in done:
+                source, error = running.pop(future), future.exception()
+                print(f"  {'failed  ' if error else 'executed'} {source.name}", flush=True)
+                failures += [str(error)] if isinstance(error, NotebookError) else []
+                if error and not isinstance(error, NotebookError):
+                    raise error
+            if not done:
+                now = [f"{source.stem}{_stopped_at(_partial(target_of(source)))}" for source in running.values()]
+                print(f"  {time.monotonic() - begun:.0f} s: {'; '.join(now[: os.cpu_count() or 1])}", flush=True)
     if failures:
         raise SystemExit("\n\n".join(failures))
 

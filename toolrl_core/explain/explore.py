@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 import itertools
 import math
@@ -224,7 +225,8 @@ def _frame(drawn: Any, alt: str | Callable[..., str], values: Mapping[str, Any],
             raise ValueError('draw returned a figure: say what it shows with alt="…" or a function of the values')
         picture = to_svg(picture, alt=words)
     below = to_table(table) if table is not None else ""
-    return f'<div class="toolrl-frame">{picture}{below}</div>'
+    place = html.escape("; ".join(chosen.values()))
+    return f'<div class="toolrl-frame" data-frame="{place}">{picture}{below}</div>'
 
 
 def _labels(slider: widgets.SelectionSlider) -> list[str]:
