@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from toolrl_core.breakdown import Comparison, package_version
+from toolrl_core.breakdown import package_version
 from toolrl_core.calls import GroundTruthError
 from toolrl_core.formats import required_fields
 from toolrl_core.pairs import Target, prepare_target
@@ -134,9 +134,9 @@ def score_rows(
         parts = plain_parts(completion) if type(completion) is str else None
         usual = None if parts is None else prepared.compare_usual(completion, parts)
         if usual is not None and parts is not None:
-            compared, predicted = usual
+            name_score, matched, maximum, predicted = usual
             format_value = here.format[1] if with_format else 0.0
-            correctness = correctness_points(compared, here)
+            correctness = correctness_points(matched, maximum, here)
             length = 0.0 if length_reward is None else length_reward(completion[7 : parts[0]], at)
             malformed, codes = 0, Reason.TAG_IN_THOUGHT.value if parts[5] else ""
         else:
@@ -145,6 +145,7 @@ def score_rows(
             format_value, correctness, length, compared, broken = evaluate(
                 reading, text, prepared.target, spec, here, at
             )
+            name_score, matched, maximum = compared[:3]
             predicted, malformed = len(reading.calls), reading.malformed
             codes = _codes(reading.findings, broken)
         yield (
@@ -152,9 +153,9 @@ def score_rows(
             format_value,
             correctness,
             length,
-            compared[0],
-            compared[1],
-            compared[2],
+            name_score,
+            matched,
+            maximum,
             prepared.expected,
             predicted,
             malformed,
@@ -200,9 +201,9 @@ class _Prepared:
         self.untagged_only = spec.format_rule == "literal"
         fields = required_fields(spec.format_rule, target.truth.requires, target.truth.text)
         self.kinds = fields if target.calls and not spec.prefilled_thought else None
-        self.known: dict[str, tuple[Comparison, int]] = {}
+        self.known: dict[str, tuple[float, float, float, int]] = {}
 
-    def compare_usual(self, text: str, parts: PlainParts) -> tuple[Comparison, int] | None:
+    def compare_usual(self, text: str, parts: PlainParts) -> tuple[float, float, float, int] | None:
         """Compare the calls of a plain text whose blocks are just the required ones.
 
         The parsers read it alike and the format rule holds; where either could differ, None leaves it to `evaluate`.
@@ -211,8 +212,8 @@ class _Prepared:
 
         Returns
         -------
-        Comparison
-            What its calls gave.
+        float, float, float
+            Points for the names, points matched and the maximum, all raw.
         int
             Number of calls.
         """
@@ -227,7 +228,7 @@ class _Prepared:
         if calls is None or (self.released and block.count("\n") >= len(calls)):
             return None  # the released parser decodes line by line
         compared = compare_calls(calls, 0, self.target, self.spec)
-        result = compared, len(calls)
+        result = (*compared[:3], len(calls))
         if len(self.known) < _ANSWERS:
             self.known[block] = result
         return result

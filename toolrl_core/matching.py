@@ -28,6 +28,9 @@ class Assignment(NamedTuple):
     pairs: tuple[tuple[int, int], ...]
 
 
+_NO_PAIRS = Assignment(0.0, ())
+
+
 def optimal_assignment(scores: Scores) -> Assignment:
     r"""Find the matching with the largest total score, each call used at most once.
 
@@ -110,7 +113,7 @@ def assign(scores: Scores, matching: str = "optimal") -> Assignment:
     """
     if len(scores) == 1 == len(scores[0]):
         only = scores[0][0]
-        return Assignment(only, _ONE_PAIR) if only > 0 else Assignment(0.0, ())
+        return Assignment(only, _ONE_PAIR) if only > 0 else _NO_PAIRS
     if matching == "optimal":
         easy = _row_favourites(scores)
         pairs = _optimal_pairs(scores) if easy is None else easy
@@ -161,7 +164,7 @@ def _best_pairs(scores: Scores) -> list[tuple[int, int]]:
 
 
 def _row_favourites(scores: Scores) -> list[tuple[int, int]] | None:
-    """Give every row its best column, which is optimal where no two rows want the same one; else None."""
+    """Give every row a column of its highest score, the first free one, which is optimal; None where that fails."""
     pairs: list[tuple[int, int]] = []
     taken: list[int] = []
     for j, row in enumerate(scores):
@@ -169,7 +172,9 @@ def _row_favourites(scores: Scores) -> list[tuple[int, int]] | None:
         if best > 0:
             chosen = row.index(best)
             if chosen in taken:
-                return None
+                chosen = next((i for i, value in enumerate(row) if value == best and i not in taken), -1)
+                if chosen < 0:
+                    return None
             taken.append(chosen)
             pairs.append((j, chosen))
     return pairs

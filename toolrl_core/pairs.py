@@ -317,7 +317,8 @@ def name_score(
         return float(not malformed and list(expected) == list(predicted))
     if spec.names == "set":
         wanted, given = set(expected), set(predicted)
-        common, union = len(wanted & given), len(wanted | given) + malformed
+        common = len(wanted & given)
+        union = len(wanted) + len(given) - common + malformed
     else:
         common = common_names(expected, predicted) if common is None else common
         union = len(expected) + len(predicted) + malformed - common

@@ -280,13 +280,13 @@ def evaluate(
     if not target.calls and spec.no_call == "zero":
         return Outcome(format_value, 0.0, length, _NOT_SCORED, findings)
     compared = compare_calls(reading.calls, reading.malformed, target, spec)
-    return Outcome(format_value, correctness_points(compared, scales), length, compared, findings)
+    correctness = correctness_points(compared.matched, compared.maximum, scales)
+    return Outcome(format_value, correctness, length, compared, findings)
 
 
-def correctness_points(compared: Comparison, scales: Scales) -> float:
+def correctness_points(matched: float, maximum: float, scales: Scales) -> float:
     """Map raw points to the range of correctness; all of them give its upper end exactly."""
     low, high = scales.correctness
-    matched, maximum = compared.matched, compared.maximum
     return high if matched == maximum else low + (high - low) * matched / maximum
 
 
