@@ -12,7 +12,6 @@ import matplotlib.pyplot as plt
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import MultipleLocator
 
 from toolrl_core.breakdown import PairScore, RewardBreakdown
 from toolrl_core.explain.figures import ROLES, colour
@@ -218,12 +217,12 @@ def ladder_figure(breakdown: RewardBreakdown, *, role: str | None = None) -> Fig
     axes.plot([breakdown.total], [len(rows)], marker="D", color=hue, markersize=6)
     _label(axes, breakdown.total, len(rows), _number(breakdown.total), gap=8, fontweight="bold")
     axes.axvline(breakdown.total, color=hue, linewidth=0.8, alpha=0.6, zorder=0)
-    axes.set(xlabel="total (points)", xlim=(low - 0.3, high + 0.28 * (high - low)), ylim=(len(rows) + 0.7, -0.7))
+    axes.set(xlabel="total (points)", xlim=(low - 0.3, high + 0.22 * (high - low)), ylim=(len(rows) + 0.7, -0.7))
     axes.set_yticks(range(len(rows) + 1), [label for label, _ in rows] + ["total"])
     axes.tick_params(axis="y", length=0)
     axes.grid(visible=False)
     axes.grid(visible=True, axis="x")
-    axes.xaxis.set_major_locator(MultipleLocator(1))
+    axes.set_xticks(range(math.ceil(low), math.floor(high) + 1))
     for label, (_, step) in zip(axes.get_yticklabels(), [*rows, ("total", None)], strict=True):
         label.set_fontweight("normal" if step else "bold")
     return figure
