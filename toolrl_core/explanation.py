@@ -194,14 +194,14 @@ def _score_findings(
 ) -> list[Finding]:
     findings = []
     if not target.calls and reading.calls:
-        findings.append(Finding(Reason.UNNEEDED_TOOL_CALL, reading.calls[0].position, ", ".join(names[:5])))
+        findings.append(Finding(Reason.UNNEEDED_TOOL_CALL, _place(reading, 0), ", ".join(names[:5])))
         return findings
     for pair in pairs:
         label = f"call {pair.ground_truth_index} {pair.name}"
         if pair.predicted_index is None:
             findings.append(Finding(Reason.MISSING_CALL, None, label))
             continue
-        position = reading.calls[pair.predicted_index].position
+        position = _place(reading, pair.predicted_index)
         if names[pair.predicted_index] != target.names[pair.ground_truth_index]:
             findings.append(Finding(Reason.WRONG_NAME, position, f"{label}: found {pair.predicted_name}"))
         findings += [
@@ -215,9 +215,14 @@ def _score_findings(
                 for key in pair.keys
                 if key.state == "right" and not _plainly_equal(key)
             ]
-    findings += [Finding(Reason.UNEXPECTED_CALL, reading.calls[i].position, reading.calls[i].name) for i in unmatched]
+    findings += [Finding(Reason.UNEXPECTED_CALL, _place(reading, i), reading.calls[i].name) for i in unmatched]
     findings += _rule_findings(outcome, reading, target, names, spec)
     return findings
+
+
+def _place(reading: Reading, i: int) -> int | None:
+    """Return where a predicted call stands in the text; calls that came without a text stand nowhere."""
+    return reading.calls[i].position if reading.text else None
 
 
 def _rule_findings(
