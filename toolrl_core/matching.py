@@ -115,7 +115,7 @@ def assign(scores: Scores, matching: str = "optimal") -> Assignment:
         only = scores[0][0]
         return Assignment(only, _ONE_PAIR) if only > 0 else _NO_PAIRS
     if matching == "optimal":
-        easy = _row_favourites(scores)
+        easy = _favourites(scores)
         pairs = _optimal_pairs(scores) if easy is None else easy
     elif matching == "greedy_best":
         pairs = _best_pairs(scores)
@@ -161,6 +161,15 @@ def _best_pairs(scores: Scores) -> list[tuple[int, int]]:
             columns.add(i)
             pairs.append((j, i))
     return sorted(pairs)
+
+
+def _favourites(scores: Scores) -> list[tuple[int, int]] | None:
+    """Find the pairs where every row, or else every column, can have its highest score; else None."""
+    pairs = _row_favourites(scores)
+    if pairs is None:
+        turned = _row_favourites(list(zip(*scores, strict=True)))
+        pairs = None if turned is None else sorted([(j, i) for i, j in turned])
+    return pairs
 
 
 def _row_favourites(scores: Scores) -> list[tuple[int, int]] | None:

@@ -196,10 +196,10 @@ def pair_scorer(spec: RewardSpec) -> PairScorer:
         else:  # the same counts for single literal values, written out for speed
             shared = right = 0
             given, required = len(arguments), len(values)
-            for key, value in values.items():
+            for key in values:
                 if key in arguments:
                     shared += 1
-                    found = arguments[key]
+                    value, found = values[key], arguments[key]
                     if value == found if type(value) is exact else compare(value, found):
                         right += 1
         union = required + given - shared
