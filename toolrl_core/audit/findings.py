@@ -1,0 +1,336 @@
+"""Say in plain words what an audit found: each finding has a code, a sentence, and what to do about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from toolrl_core.audit.gold_lint import LINTS
+
+__all__ = ["Finding", "explain_mean", "find_all"]
+
+MOST = 0.99
+
+
+class Finding(NamedTuple):
+    """State one finding.
+
+    Parameters
+    ----------
+    code : str
+        A stable name.
+    level : {"serious", "warning", "note"}
+        How much it matters.
+    text : str
+        The finding, with its numbers.
+    advice : str
+        What to look at or to do.
+    """
+
+    code: str
+    level: str
+    text: str
+    advice: str = ""
+
+
+def explain_mean(mean: float, *, rows: int, with_calls: int, tolerance: float = 5e-5) -> tuple[str, ...]:
+    """Say what a mean correctness that was reported elsewhere amounts to, without the rollouts.
+
+    Parameters
+    ----------
+    mean : float
+        The reported mean, in points.
+    rows : int
+        Rows of the data set.
+    with_calls : int
+        Rows whose ground truth expects a call.
+    tolerance : float
+        Largest difference that counts as rounding.
+
+    Returns
+    -------
+    tuple of str
+        One sentence for each bound that the mean equals; empty where it equals none.
+
+    Notes
+    -----
+    A row with calls earns −3 at least and 3 at most. A row without calls earns 0 under the released rules
+    (qiancheng0/ToolRL@8cee13e, rlla.py#L227), and −3 or 3 under the paper's formula.
+
+    Examples
+    --------
+    >>> explain_mean(-2.6625, rows=80, with_calls=71)[0]
+    'A mean correctness of -2.6625 is exactly the floor of this data set under the released rules: 71 of 80 rows \
+expect a call and every one of them scored -3, the other 9 score 0 whatever they hold. No expected call was scored: \
+nothing was parsed.'
+    """
+    if not 0 <= with_calls <= rows or not rows:
+        raise ValueError(f"{with_calls} rows with calls of {rows} rows: give whole numbers, 0 <= with_calls <= rows")
+    without = rows - with_calls
+    mixture = f"{with_calls} of {rows} rows expect a call and every one of them scored"
+    head = f"A mean correctness of {mean:g} is exactly the"
+    bounds = {
+        f"{head} floor of this data set under the released rules: {mixture} -3, the other {without} score 0 whatever "
+        "they hold. No expected call was scored: nothing was parsed.": -3 * with_calls / rows,
+        f"{head} ceiling of this data set under the released rules: {mixture} 3.": 3 * with_calls / rows,
+        f"{head} floor under the paper's formula: every row scored -3.": -3.0,
+        f"{head} value of a model that never calls a tool under the paper's formula: {mixture} -3, and the other "
+        f"{without} scored 3.": (3 * without - 3 * with_calls) / rows,
+    }
+    return tuple(text for text, value in bounds.items() if abs(mean - value) <= tolerance)
+
+
+def find_all(report: Mapping[str, Any]) -> tuple[Finding, ...]:
+    """List the findings of a report's plain data, the serious ones first.
+
+    Parameters
+    ----------
+    report : mapping
+        As `toolrl_core.audit.report.AuditReport.to_dict` gives it.
+
+    Returns
+    -------
+    tuple of Finding
+        The findings.
+    """
+    found = [*_rows(report)]
+    if report["scored_rows"]:
+        found += [*_at_floor(report), *_format(report), *_reading(report), *_recorded(report), *_groups(report)]
+        found += [*_points(report), *_lengths(report), *_void(report)]
+    found += _gold(report)
+    order = {"serious": 0, "warning": 1, "note": 2}
+    return tuple(sorted(found, key=lambda finding: order[finding.level]))
+
+
+def _percent(share: float | None) -> str:
+    if share is None:
+        return "–"
+    text = f"{100 * share:.1f}"
+    return f"{'less than 0.1' if text == '0.0' and share else text.removesuffix('.0')} %"
+
+
+def _rows(report: Mapping[str, Any]) -> Iterator[Finding]:
+    bad = sum(report["bad_rows"]["by_reason"].values())
+    if bad:
+        most = next(iter(report["bad_rows"]["by_reason"]))
+        level = "serious" if bad > 0.01 * report["rows"] else "warning"
+        text = f"{bad} of {report['rows']} rows cannot be used; the most frequent reason is: {most}."
+        yield Finding("bad_rows", level, text, "They are listed with their lines, and left out of every number.")
+    missing = report["without_completion"]
+    if missing and not report["scored_rows"]:
+        text = f"The file holds no completions: this is an audit of its {missing} ground truths alone."
+        yield Finding("no_completions", "note", text, "Name the column with the option completion if there is one.")
+    elif missing:
+        text = f"{missing} rows have no completion; they are not scored."
+        yield Finding("missing_completions", "warning", text, "An empty answer should be an empty text.")
+
+
+def _at_floor(report: Mapping[str, Any]) -> Iterator[Finding]:
+    rows, calls = report["scored_rows"], report["with_calls"]
+    at_floor = {}
+    for name, reward in report["rewards"].items():
+        mean, floor = reward["mean_correctness"], reward["correctness_floor"]
+        if mean is not None and (reward["share_correctness_at_floor"] or 0.0) >= MOST:
+            at_floor[name] = (mean, floor)
+    if at_floor:
+        listed = ", ".join(f"{name} {mean:g} (floor {floor:g})" for name, (mean, floor) in at_floor.items())
+        cause = ""
+        if report["nothing_parsed"] >= MOST * calls:
+            cause = f" Not one call could be read in {report['nothing_parsed']} of the {calls} rows that expect one."
+        reasons = [name for name, _ in report["reasons"] if name != "clean"][:3]
+        text = (
+            f"The correctness of {rows} rows is at its floor: mean {listed}. That is not a bad model, "
+            f"it is an answer that was not scored.{cause}"
+        )
+        advice = (
+            "Look at one completion: are the tags there, is it the model's own text, is the template the right one?"
+        )
+        yield Finding("everything_at_floor", "serious", text, advice + _seen(reasons))
+    elif calls and report["nothing_parsed"] > 0.1 * calls:
+        text = (
+            f"In {report['nothing_parsed']} of {calls} rows that expect a call "
+            f"({_percent(report['nothing_parsed'] / calls)}), not one call could be read."
+        )
+        yield Finding("nothing_parsed", "warning", text, "See the reasons of reading below.")
+    for name, reward in report["rewards"].items():
+        if reward["rows"] > 1 and reward["lowest"] == reward["highest"]:
+            text = f"{name} is {reward['lowest']:g} on every one of {reward['rows']} rows: it teaches nothing."
+            yield Finding("constant_reward", "serious", text, "A trainer runs on it without complaint.")
+
+
+def _seen(reasons: list[str]) -> str:
+    return f" Reading met: {', '.join(reasons)}." if reasons else ""
+
+
+def _format(report: Mapping[str, Any]) -> Iterator[Finding]:
+    for name in ("paper", "released", "robust"):
+        reward = report["rewards"].get(name)
+        if reward is None or not reward["format_constant"]:
+            continue
+        text = f"The format reward of {name} is {reward['mean_format']:g} on every row: it teaches nothing."
+        prefilled = report["bare_thought_ends"]
+        if reward["mean_format"] == 0 and prefilled > 0.5 * report["scored_rows"]:
+            text += f" {prefilled} completions end a thought that they never open: the template opens it for them."
+            yield Finding("prefilled_thought", "serious", text, "Score with prefilled_thought=True.")
+        else:
+            yield Finding("format_constant", "warning", text, "")
+        return
+    if report["bare_thought_ends"] > 0.01 * report["scored_rows"]:
+        text = f"{report['bare_thought_ends']} completions end a thought that they never open."
+        yield Finding("prefilled_thought", "warning", text, "If the template opens it, use prefilled_thought=True.")
+
+
+_READING = {
+    "truncated": ("completions break off inside a call: they met the token limit.", "Raise the limit, or mask them."),
+    "special_token_tail": ("completions end in a stop token.", "Decode without special tokens."),
+    "python_literal": (
+        "completions write calls as Python dictionaries (single quotes, True, None), which are not JSON.",
+        "Count them with accept_python_literals=True, or let the model learn JSON.",
+    ),
+    "arguments_key": (
+        "completions write 'arguments' where ToolRL's data say 'parameters'; the released code scores them as wrong.",
+        "Rewards here read both.",
+    ),
+    "stringified_arguments": ("completions write the arguments as JSON text inside JSON.", "It is decoded once."),
+    "missing_tool_call_block": ("completions hold no tool-call block where one is expected.", ""),
+}
+
+
+def _reading(report: Mapping[str, Any]) -> Iterator[Finding]:
+    counts, rows = dict(report["reasons"]), report["scored_rows"]
+    for reason, (text, advice) in _READING.items():
+        count = counts.get(reason, 0)
+        if count > 0.005 * rows:
+            level = "warning" if count > 0.05 * rows else "note"
+            yield Finding(reason, level, f"{count} of {rows} {text}", advice)
+    if report["chat_markers"]:
+        text = f"{report['chat_markers']} completions hold chat markers: the prompt seems to be part of them."
+        yield Finding(
+            "chat_markers", "warning", text, "Score the model's own text; tags in a prompt count as its calls."
+        )
+    if report["no_call_rows_with_call"]:
+        text = f"{report['no_call_rows_with_call']} answers call a tool where none is expected."
+        released = "The released rules give them the same correctness, 0, as a refusal."
+        yield Finding("unneeded_calls", "note", text, released if "released" in report["rewards"] else "")
+
+
+def _recorded(report: Mapping[str, Any]) -> Iterator[Finding]:
+    recorded = report["rewards"].get("recorded")
+    if not recorded or not recorded["rows"]:
+        return
+    if recorded["unscored"]:
+        text = f"{recorded['unscored']} rows have no recorded reward, or one that is no finite number."
+        yield Finding("unscored_rows", "warning", text, "Some trainers turn such rows into 0, others into NaN.")
+    match = report["recorded_match"]
+    if match and match["share"] >= MOST:
+        text = f"The recorded reward is the {match['part']} of {match['reward']} on {_percent(match['share'])} of rows."
+        yield Finding("recorded_match", "note", text, "")
+    elif match:
+        text = (
+            f"The recorded reward equals none of the presets; the nearest is the {match['part']} of {match['reward']}, "
+        )
+        yield Finding("recorded_differs", "note", text + f"on {_percent(match['share'])} of the rows.", "")
+
+
+def _groups(report: Mapping[str, Any]) -> Iterator[Finding]:
+    groups = report["groups"]
+    if not groups["groups"]:
+        yield Finding(
+            "no_groups", "note", "No column names the group of a row, so zero-std groups are not counted.", ""
+        )
+        return
+    if groups["singletons"] == groups["groups"]:
+        text = (
+            f"All {groups['groups']} groups hold one row: there is nothing to compare, or the group column is another."
+        )
+        yield Finding("singleton_groups", "warning", text, "Name the column with the option group.")
+        return
+    if groups["singletons"]:
+        text = f"{groups['singletons']} of {groups['groups']} groups hold a single row."
+        advice = "Trainers differ there: verl keeps the raw reward as advantage, TRL gives 0."
+        yield Finding("singleton_groups", "warning", text, advice)
+    if groups["ragged"]:
+        sizes = [size for size, _ in groups["sizes"]]
+        text = f"Groups differ in size, from {min(sizes)} to {max(sizes)} rows."
+        yield Finding("ragged_groups", "warning", text, "Group by key, never by position.")
+    for name in ("recorded", report["explained"]):
+        zero = groups["zero_std"].get(name)
+        if zero and zero["groups"] and zero["share"] > 0.5:
+            text = (
+                f"{_percent(zero['share'])} of the groups have equal rewards under {name}: no advantage, no gradient."
+            )
+            yield Finding(
+                "zero_std_groups",
+                "warning",
+                text,
+                "Compare the tiers below; harder or finer rewards may separate them.",
+            )
+            return
+
+
+def _points(report: Mapping[str, Any]) -> Iterator[Finding]:
+    for name, order in report["order"].items():
+        if order["rows"] and order["share_different"]:
+            text = (
+                f"Under {name}, {_percent(order['share_different'])} of the {order['rows']} answers with several calls "
+                f"change their score when the ground truth is reversed, by up to {order['largest_difference']:.3g}."
+            )
+            yield Finding(
+                "order_sensitive", "warning", text, "Greedy matching depends on the order; optimal matching does not."
+            )
+    for name in ("recorded", *report["functions"]):
+        held = report["missing_argument"].get(name)
+        if held and held["rows_with"] >= 5 and held["rows_without"] >= 5 and held["mean_with"] > held["mean_without"]:
+            text = (
+                f"Answers that leave out an argument earn more under {name} than answers that give them all: "
+                f"{held['mean_with']:.3g} against {held['mean_without']:.3g} points."
+            )
+            advice = "A reward that compares only what is there can be hacked: let a missing argument lose points."
+            yield Finding("missing_arguments_pay", "serious", text, advice)
+    growth = report["missing_argument_growth"]
+    if growth and growth["last"] > max(2 * growth["first"], growth["first"] + 0.05):
+        text = (
+            f"The share of answers that leave out an argument grows from {_percent(growth['first'])} in the first "
+            f"third of the steps to {_percent(growth['last'])} in the last."
+        )
+        yield Finding("missing_arguments_grow", "warning", text, "A growing mistake is one that pays.")
+
+
+def _lengths(report: Mapping[str, Any]) -> Iterator[Finding]:
+    name = "recorded" if "recorded" in report["lengths"] else report["explained"]
+    value = report["lengths"][name]["correlation"]
+    if value is not None and abs(value) > 0.3 and report["scored_rows"] >= 30:
+        direction = "Longer" if value > 0 else "Shorter"
+        text = (
+            f"{direction} completions earn more under {name}: correlation {value:.2f} with the logarithm of the words."
+        )
+        yield Finding("length_dependence", "note", text, "")
+
+
+def _void(report: Mapping[str, Any]) -> Iterator[Finding]:
+    void = report["void"]
+    if void and void["with_void_turn"]:
+        text = (
+            f"{void['with_void_turn']} of {void['rows']} multi-turn rollouts have a turn with neither a complete "
+            f"action nor an answer (contract {void['contract']})."
+        )
+        if void["groups"]:
+            text += (
+                f" Filtering them leaves {void['zero_std_after_filter']} of {void['groups']} groups without spread, "
+                f"{void['zero_std']} before."
+            )
+        yield Finding(
+            "void_turns", "warning", text, "Masking keeps their reward in the group's mean; filtering does not."
+        )
+
+
+_SERIOUS = {"unreachable", "missing_required", "wrong_type"}
+
+
+def _gold(report: Mapping[str, Any]) -> Iterator[Finding]:
+    rows = report["rows"]
+    for code, held in report["gold"].items():
+        level = "warning" if code in _SERIOUS else "note"
+        detail = f" (first in line {held['line']}" + (f": {held['detail']})" if held["detail"] else ")")
+        text = f"Ground truth of {held['rows']} of {rows} rows: {LINTS[code]}{detail}."
+        yield Finding(f"gold_{code}", level, text, "")

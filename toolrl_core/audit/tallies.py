@@ -1,0 +1,295 @@
+"""Small sums that can be filled row by row and merged chunk by chunk: the memory of an audit."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+__all__ = ["Example", "LengthTally", "PairTally", "Scored", "Tally", "merge_counts", "smaller"]
+
+TOLERANCE = 1e-9
+BIN = 0.25
+_LONGEST = 4000
+
+
+class Scored(NamedTuple):
+    """Hold what one reward gave to one row, with the lowest and highest value it can give there.
+
+    Parameters
+    ----------
+    total : float
+        The reward, in points.
+    format, correctness : float or None
+        Its parts; None where it has none.
+    floor, ceiling : float or None
+        Lowest and highest total of the row; None where they are not known.
+    correctness_floor, correctness_ceiling : float or None
+        The same of the correctness.
+    """
+
+    total: float
+    format: float | None = None
+    correctness: float | None = None
+    floor: float | None = None
+    ceiling: float | None = None
+    correctness_floor: float | None = None
+    correctness_ceiling: float | None = None
+
+
+class Example(NamedTuple):
+    """Show one row of the file.
+
+    Parameters
+    ----------
+    size : int
+        Length of completion and ground truth in characters; the smallest example is kept.
+    line : int
+        Its line.
+    completion, ground_truth : str
+        Both as text, shortened where they are very long.
+    values : tuple of (str, float)
+        What the rewards gave.
+    note : str
+        What it shows.
+    """
+
+    size: int
+    line: int
+    completion: str
+    ground_truth: str
+    values: tuple[tuple[str, float], ...] = ()
+    note: str = ""
+
+
+def example(line: int, completion: str, ground_truth: str, values: Mapping[str, float]) -> Example:
+    """Make an example of a row.
+
+    Examples
+    --------
+    >>> example(3, "hm", "[]", {"paper": -3.0}).size
+    4
+    """
+    size = len(completion) + len(ground_truth)
+    return Example(size, line, shorten(completion), shorten(ground_truth), tuple(values.items()))
+
+
+def shorten(text: str) -> str:
+    """Cut the middle out of a very long text."""
+    if len(text) <= _LONGEST:
+        return text
+    return f"{text[: _LONGEST // 2]} … {len(text) - _LONGEST:,} characters … {text[-_LONGEST // 2 :]}"
+
+
+def smaller(first: Example | None, second: Example | None) -> Example | None:
+    """Return the smaller of two examples, the earlier row of equally small ones."""
+    if first is None or second is None:
+        return first or second
+    return min(first, second, key=lambda item: (item.size, item.line))
+
+
+def merge_counts(into: dict[str, Any], other: dict[str, Any]) -> None:
+    """Add the numbers of one mapping to another."""
+    for key, value in other.items():
+        into[key] = into[key] + value if key in into else value
+
+
+@dataclass
+class Tally:
+    """Sum up what one reward gave to many rows."""
+
+    rows: int = 0
+    unscored: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    total: float = 0.0
+    lowest: float = math.inf
+    highest: float = -math.inf
+    floor: float = 0.0
+    ceiling: float = 0.0
+    bounded: int = 0
+    at_floor: int = 0
+    at_ceiling: int = 0
+    format_rows: int = 0
+    format: float = 0.0
+    format_lowest: float = math.inf
+    format_highest: float = -math.inf
+    correctness_rows: int = 0
+    correctness: float = 0.0
+    correctness_floor: float = 0.0
+    correctness_ceiling: float = 0.0
+    correctness_at_floor: int = 0
+    totals: Counter[float] = field(default_factory=Counter)
+    correctness_values: Counter[float] = field(default_factory=Counter)
+
+    def add(self, scored: Scored) -> None:
+        """Count one row."""
+        total = scored.total
+        self.rows += 1
+        self.total += total
+        self.lowest = min(self.lowest, total)
+        self.highest = max(self.highest, total)
+        self.totals[math.floor(total / BIN + TOLERANCE) * BIN] += 1
+        if scored.floor is not None and scored.ceiling is not None:
+            self.bounded += 1
+            self.floor += scored.floor
+            self.ceiling += scored.ceiling
+            self.at_floor += total <= scored.floor + TOLERANCE
+            self.at_ceiling += total >= scored.ceiling - TOLERANCE
+        if scored.format is not None:
+            self.format_rows += 1
+            self.format += scored.format
+            self.format_lowest = min(self.format_lowest, scored.format)
+            self.format_highest = max(self.format_highest, scored.format)
+        if scored.correctness is not None:
+            floor, ceiling = scored.correctness_floor or 0.0, scored.correctness_ceiling or 0.0
+            self.correctness_rows += 1
+            self.correctness += scored.correctness
+            self.correctness_floor += floor
+            self.correctness_ceiling += ceiling
+            self.correctness_at_floor += scored.correctness <= floor + TOLERANCE
+            self.correctness_values[math.floor(scored.correctness / BIN + TOLERANCE) * BIN] += 1
+
+    def merge(self, other: Tally) -> None:
+        """Add the sums of another tally."""
+        for name, value in vars(other).items():
+            mine = getattr(self, name)
+            if name.endswith("lowest"):
+                setattr(self, name, min(mine, value))
+            elif name.endswith("highest"):
+                setattr(self, name, max(mine, value))
+            else:
+                setattr(self, name, mine + value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return means, bounds and shares as plain values."""
+        return {
+            "rows": self.rows,
+            "unscored": self.unscored,
+            "errors": dict(self.errors.most_common()),
+            "mean": share(self.total, self.rows),
+            "lowest": None if self.rows == 0 else self.lowest,
+            "highest": None if self.rows == 0 else self.highest,
+            "floor": share(self.floor, self.bounded),
+            "ceiling": share(self.ceiling, self.bounded),
+            "share_at_floor": share(self.at_floor, self.bounded),
+            "share_at_ceiling": share(self.at_ceiling, self.bounded),
+            "mean_format": share(self.format, self.format_rows),
+            "format_constant": bool(self.format_rows > 1 and self.format_lowest == self.format_highest),
+            "mean_correctness": share(self.correctness, self.correctness_rows),
+            "correctness_floor": share(self.correctness_floor, self.correctness_rows),
+            "correctness_ceiling": share(self.correctness_ceiling, self.correctness_rows),
+            "share_correctness_at_floor": share(self.correctness_at_floor, self.correctness_rows),
+            "histogram": [[value, count] for value, count in sorted(self.totals.items())],
+            "correctness_histogram": [[value, count] for value, count in sorted(self.correctness_values.items())],
+        }
+
+
+def share(part: float, whole: float) -> float | None:
+    """Divide, or return None where there is nothing to divide by.
+
+    Examples
+    --------
+    >>> share(1, 4), share(0, 0)
+    (0.25, None)
+    """
+    return part / whole if whole else None
+
+
+@dataclass
+class PairTally:
+    """Sum up how two rewards differ on the same rows."""
+
+    rows: int = 0
+    differ: int = 0
+    difference: float = 0.0
+    first_higher: int = 0
+    largest: float = 0.0
+    higher: Example | None = None
+    lower: Example | None = None
+
+    def add(self, difference: float) -> None:
+        """Count one row; `difference` is the first reward minus the second, in points."""
+        self.rows += 1
+        if abs(difference) > TOLERANCE:
+            self.differ += 1
+            self.difference += difference
+            self.first_higher += difference > 0
+            self.largest = max(self.largest, abs(difference))
+
+    def merge(self, other: PairTally) -> None:
+        """Add the sums of another tally."""
+        self.rows += other.rows
+        self.differ += other.differ
+        self.difference += other.difference
+        self.first_higher += other.first_higher
+        self.largest = max(self.largest, other.largest)
+        self.higher = smaller(self.higher, other.higher)
+        self.lower = smaller(self.lower, other.lower)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return shares, means and examples as plain values."""
+        return {
+            "rows": self.rows,
+            "share_different": share(self.differ, self.rows),
+            "first_higher": self.first_higher,
+            "second_higher": self.differ - self.first_higher,
+            "mean_difference": share(self.difference, self.rows),
+            "largest_difference": self.largest,
+            "examples": [item._asdict() for item in (self.higher, self.lower) if item is not None],
+        }
+
+
+@dataclass
+class LengthTally:
+    """Sum up how a reward depends on the length of the completion in words."""
+
+    rows: int = 0
+    length: float = 0.0
+    length_squared: float = 0.0
+    total: float = 0.0
+    total_squared: float = 0.0
+    product: float = 0.0
+    by_doubling: dict[int, tuple[int, float]] = field(default_factory=dict)
+
+    def add(self, words: int, total: float) -> None:
+        """Count one row."""
+        x = math.log2(words + 1)
+        self.rows += 1
+        self.length += x
+        self.length_squared += x * x
+        self.total += total
+        self.total_squared += total * total
+        self.product += x * total
+        count, points = self.by_doubling.get(int(x), (0, 0.0))
+        self.by_doubling[int(x)] = (count + 1, points + total)
+
+    def merge(self, other: LengthTally) -> None:
+        """Add the sums of another tally."""
+        for name in ("rows", "length", "length_squared", "total", "total_squared", "product"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        for key, (count, points) in other.by_doubling.items():
+            mine = self.by_doubling.get(key, (0, 0.0))
+            self.by_doubling[key] = (mine[0] + count, mine[1] + points)
+
+    @property
+    def correlation(self) -> float | None:
+        """Return Pearson's correlation of the reward with the logarithm of the number of words."""
+        if self.rows < 2:
+            return None
+        n = self.rows
+        spread_x = self.length_squared / n - (self.length / n) ** 2
+        spread_y = self.total_squared / n - (self.total / n) ** 2
+        if spread_x <= 1e-12 or spread_y <= 1e-12:
+            return None
+        covariance = self.product / n - self.length / n * (self.total / n)
+        return max(-1.0, min(1.0, covariance / math.sqrt(spread_x * spread_y)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the correlation, and the mean reward by length, as plain values."""
+        rows = [
+            {"words_from": 2**key - 1, "words_to": 2 ** (key + 1) - 2, "rows": count, "mean": points / count}
+            for key, (count, points) in sorted(self.by_doubling.items())
+        ]
+        return {"correlation": self.correlation, "by_words": rows}
