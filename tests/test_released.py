@@ -137,6 +137,17 @@ def test_any_failure_to_read_gives_the_minimum(lines: list[str]) -> None:
     assert sum(part.points for part in result.parts()) == result.total
 
 
+def test_no_block_at_all_is_no_call_and_nothing_unreadable() -> None:
+    response = "<think> t </think>\n<response> r </response>"
+    for spec in (RELEASED, REFINED, INTERMEDIATE, COARSE):
+        result = score(response, text(F), spec)
+        assert (result.correctness, result.n_malformed) == (-3, 0)
+        assert "missing_call" in [finding.code for finding in result.reasons]
+        refusal = score(response, response, spec.replace(no_call="scored"))
+        assert (refusal.total, refusal.reasons) == (4, ())
+        assert score(text(F), response, spec.replace(no_call="scored")).correctness == -3
+
+
 def test_a_block_cut_off_gives_the_minimum() -> None:
     assert score(text(F).removesuffix("</tool_call>"), text(F), RELEASED).correctness == -3
     assert score(text(F).replace("<tool_call>", ""), text(F), RELEASED).correctness == -3
