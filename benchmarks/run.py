@@ -6,13 +6,17 @@
     python benchmarks/run.py --rounds 9 --json     # more rounds; one JSON object for a program to read
 
 Absolute times say more about a machine than about a scorer, so only ratios are printed. In every round the two sides
-of a comparison run one after the other on one core; the ratio is the quotient of the two medians over the rounds, and
-the spread gives the smallest and the largest quotient of a single round.
+of a comparison run one after the other on one core; the ratio is the quotient of the two least processor times over
+the rounds, which other work on the machine disturbs least, and the spread gives the smallest and the largest quotient
+of a single round.
 
-*From text*: `score_many` on completions and ground truths as text, against ``json.loads`` of the JSON in the same
-texts. No scorer that decodes the calls can be faster than that, so the ratio says what everything else costs. The
-texts are BFCL answers with damaged arguments (`toolrl_core.mistakes.corrupt`) if the data are in place (``python -m
-toolrl_core.bfcl``), else drawn calls.
+*From text*: `score_many` on completions and ground truths as text, against ``json.loads`` of every line of the same
+completions that holds a call; the ground truths are not part of the yardstick. No scorer that decodes the calls can be
+faster than that, so the ratio says what everything else costs. The texts are BFCL answers with damaged arguments
+(`toolrl_core.mistakes.corrupt`) if the data are in place (``python -m toolrl_core.bfcl``), else drawn calls, each
+ground truth with a group of completions, as in training. Completions of a group that repeat each other's calls are
+scored faster, so there is a second variant: *every completion distinct*, where each call has a wrong value that occurs
+nowhere else.
 
 *Array engine*: `score` on one case after the other, against `score_arrays` on many, per case.
 """
@@ -22,7 +26,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -47,6 +50,9 @@ from toolrl_core.spec import RewardSpec
 PRESETS = ("paper", "released", "robust")
 CATEGORIES = ("simple_python", "multiple", "parallel", "parallel_multiple")
 GROUP_SIZE = 4
+THOUGHT = " ".join(
+    f"Step {number}: look at the request, choose a tool, then fill in its parameters." for number in range(14)
+)
 
 
 @dataclass(frozen=True)
@@ -60,7 +66,7 @@ class Ratio:
 
 
 def compare(what: str, measured: Callable[[], object], yardstick: Callable[[], object], *, rounds: int) -> Ratio:
-    """Time two pieces of work in turn and return the quotient of their medians.
+    """Time two pieces of work in turn and return the quotient of their least times.
 
     Parameters
     ----------
@@ -78,8 +84,8 @@ def compare(what: str, measured: Callable[[], object], yardstick: Callable[[], o
     measured(), yardstick()
     pairs = [(_seconds(measured), _seconds(yardstick)) for _ in range(rounds)]
     quotients = [first / second for first, second in pairs]
-    medians = [statistics.median(times) for times in zip(*pairs, strict=True)]
-    return Ratio(what, medians[0] / medians[1], min(quotients), max(quotients))
+    least = [min(times) for times in zip(*pairs, strict=True)]
+    return Ratio(what, least[0] / least[1], min(quotients), max(quotients))
 
 
 def text_rows(rng: np.random.Generator) -> tuple[str, list[list[ToolCall]], list[list[ToolCall]]]:
@@ -96,25 +102,38 @@ def text_rows(rng: np.random.Generator) -> tuple[str, list[list[ToolCall]], list
 
 
 def from_text(rng: np.random.Generator, *, rounds: int) -> list[Ratio]:
-    """Compare `score_many` with decoding the same JSON."""
+    """Compare `score_many` with decoding the calls of the same completions."""
     source, expected, predicted = text_rows(rng)
-    truths = [render_completion(calls) for calls in expected]
-    completions = [render_completion(truth, calls=calls) for truth, calls in zip(expected, predicted, strict=True)]
-    bodies = ["[" + ",".join(_json_lines(text)) + "]" for text in (*truths, *completions)]
+    truths = [render_completion(calls, thought=THOUGHT) for calls in expected]
+    distinct = [[_unlike_any(call, row) for call in calls] for row, calls in enumerate(predicted)]
+    ratios = []
+    for variant, answers in ((source, predicted), (f"{source}, every completion distinct", distinct)):
+        completions = [
+            render_completion(truth, calls=calls, thought=f"{THOUGHT} ({row})")
+            for row, (truth, calls) in enumerate(zip(expected, answers, strict=True))
+        ]
+        lines = [line for text in completions for line in _json_lines(text)]
+        ratios += [
+            compare(
+                f"score_many, {preset}, {variant} / json.loads",
+                partial(score_many, completions, truths, RewardSpec.preset(preset)),
+                partial(_decode, lines),
+                rounds=rounds,
+            )
+            for preset in PRESETS
+        ]
+    return ratios
 
-    def decode() -> None:
-        for body in bodies:
-            json.loads(body)
 
-    return [
-        compare(
-            f"score_many, {preset}, {source} / json.loads",
-            partial(score_many, completions, truths, RewardSpec.preset(preset)),
-            decode,
-            rounds=rounds,
-        )
-        for preset in PRESETS
-    ]
+def _unlike_any(call: ToolCall, row: int) -> ToolCall:
+    """Return a call whose first argument has a value that no other row has."""
+    key = next(iter(call.arguments), "row")
+    return ToolCall(call.name, {**call.arguments, key: f"{call.arguments.get(key)} of row {row}"})
+
+
+def _decode(lines: Sequence[str]) -> None:
+    for line in lines:
+        json.loads(line)
 
 
 def array_engine(rng: np.random.Generator, *, rounds: int, singles: int = 1000, cases: int = 100_000) -> list[Ratio]:
@@ -177,9 +196,9 @@ def _score_each(pairs: Sequence[tuple[Sequence[ToolCall], GroundTruth]], spec: R
 
 
 def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
+    start = time.process_time()
     work()
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 def _json_lines(text: str) -> list[str]:
