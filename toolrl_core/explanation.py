@@ -9,7 +9,7 @@ from toolrl_core.breakdown import KeyScore, Outcome, PairScore, RewardBreakdown
 from toolrl_core.calls import AcceptedCall, ToolCall, first_value
 from toolrl_core.equality import comparison, json_equal
 from toolrl_core.json_calls import RawCall
-from toolrl_core.matching import assign
+from toolrl_core.matching import Assignment, assign
 from toolrl_core.pairs import (
     ExpectedCall,
     Target,
@@ -18,12 +18,14 @@ from toolrl_core.pairs import (
     key_score,
     pair_scorer,
     score_table,
+    with_stand_ins,
 )
 from toolrl_core.reading import Reading
 from toolrl_core.reasons import Finding, Reason
 from toolrl_core.schedules import Scales
 from toolrl_core.spec import RewardSpec
 
+_NUDGE = 2.0**-40
 _KEY_REASONS = {
     "wrong_value": Reason.WRONG_VALUE,
     "missing": Reason.MISSING_KEY,
@@ -58,6 +60,7 @@ def explain(
         The numbers with their account.
     """
     names = canonical_names(reading.calls, spec)
+    outcome = _prefer_namesakes(outcome, reading, target, names, spec)
     partners = {} if outcome.comparison.failed else _partners(outcome, target, names, len(reading.calls))
     pairs = tuple(
         _pair(j, expected, partners.get(j), reading.calls, outcome, spec) for j, expected in enumerate(target.calls)
@@ -96,6 +99,31 @@ def explain(
 
 def _tool_call(call: RawCall) -> ToolCall:
     return ToolCall(call.name, call.arguments or {})
+
+
+def _prefer_namesakes(
+    outcome: Outcome, reading: Reading, target: Target, names: list[str], spec: RewardSpec
+) -> Outcome:
+    """Show, among matchings that are equally good, one that pairs calls with their namesakes.
+
+    Where pairs ignore names, ties are common: any two calls without arguments are a perfect pair.
+    """
+    compared = outcome.comparison
+    if target.gated or spec.matching != "optimal" or not compared.assignment.pairs:
+        return outcome
+    calls, given = with_stand_ins(reading.calls, names, reading.malformed, target)
+    if all(given[i] == target.names[j] for j, i in compared.assignment.pairs):
+        return outcome
+    table = score_table(target, calls, given)
+    nudged = [
+        [value + _NUDGE if value and name == wanted else value for value, name in zip(row, given, strict=True)]
+        for row, wanted in zip(table, target.names, strict=True)
+    ]
+    pairs = assign(nudged).pairs
+    total = sum(table[j][i] for j, i in pairs)
+    if abs(total - compared.assignment.total) > 1e-12:
+        return outcome
+    return outcome._replace(comparison=compared._replace(assignment=Assignment(total, pairs)))
 
 
 def _partners(outcome: Outcome, target: Target, names: list[str], predicted: int) -> dict[int, int]:

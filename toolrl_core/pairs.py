@@ -13,6 +13,7 @@ from toolrl_core.json_calls import RawCall
 from toolrl_core.matching import Assignment
 from toolrl_core.spec import RewardSpec
 
+_MALFORMED_CALL = RawCall("\x00malformed", {}, None, 0)
 Match = Callable[[Any], bool]
 Compare = Callable[[Any, Any], bool]
 
@@ -284,6 +285,14 @@ def as_raw(call: ToolCall | AcceptedCall, position: int = 0) -> RawCall:
     call = call.first() if isinstance(call, AcceptedCall) else call
     arguments = dict(call.arguments)
     return RawCall(call.name, arguments, {"name": call.name, "parameters": arguments}, position)
+
+
+def with_stand_ins(
+    calls: Sequence[RawCall], names: Sequence[str], malformed: int, target: Target
+) -> tuple[list[RawCall], list[str]]:
+    """Add a call with a name of its own and no keys for each malformed one, as many as can be matched."""
+    stand_ins = [_MALFORMED_CALL] * min(malformed, len(target.calls))
+    return [*calls, *stand_ins], [*names, *(call.name for call in stand_ins)]
 
 
 def canonical_names(calls: Sequence[RawCall], spec: RewardSpec) -> list[str]:

@@ -21,6 +21,7 @@ from toolrl_core.pairs import (
     name_score,
     prepare_target,
     score_table,
+    with_stand_ins,
 )
 from toolrl_core.parsing import read_completion
 from toolrl_core.reading import Reading
@@ -30,7 +31,6 @@ from toolrl_core.schedules import Scales
 from toolrl_core.spec import RewardSpec
 
 PAPER = RewardSpec.preset("paper")
-MALFORMED_CALL = RawCall("\x00malformed", {}, None, 0)
 _NOT_SCORED = Comparison(0.0, 0.0, 1.0, NO_PAIRS)
 
 
@@ -328,8 +328,7 @@ def compare_calls(calls: Sequence[RawCall], malformed: int, target: Target, spec
     assignment = NO_PAIRS
     if target.calls and predicted and not (target.gated and common == 0):  # else no pair can score
         if malformed and not spec.same_name:
-            stand_ins = [MALFORMED_CALL] * min(malformed, len(target.calls))
-            calls, names = [*calls, *stand_ins], [*names, *(call.name for call in stand_ins)]
+            calls, names = with_stand_ins(calls, names, malformed, target)
         by_name = match_by_name(target, calls, names) if target.gated else None
         assignment = by_name or assign(score_table(target, calls, names), spec.matching)
     if spec.granularity == "answer":
