@@ -224,6 +224,18 @@ def test_reasons_name_every_point_that_was_lost() -> None:
     ]
 
 
+def test_calls_are_shown_with_their_namesakes_where_pairs_ignore_names() -> None:
+    expected = [{"name": "f", "parameters": {}}, {"name": "g", "parameters": {}}, {"name": "h", "parameters": {}}]
+    for answer in (["g", "h", "f"], ["h", "g", "f"], ["x", "h", "g", "f"]):
+        result = score([{"name": name, "parameters": {}} for name in answer], expected)
+        assert [pair.predicted_name for pair in result.pairs] == ["f", "g", "h"]
+        assert not [finding for finding in result.reasons if finding.code == "wrong_name"]
+        assert sum(part.points for part in result.parts()) == pytest.approx(result.total, abs=1e-12)
+    # better arguments win over the name
+    result = score([{"name": "g", "parameters": {"a": 1}}, F1 | {"parameters": {}}], [F1])
+    assert result.pairs[0].predicted_name == "g"
+
+
 def test_a_breakdown_survives_copying_and_pickling() -> None:
     result = score(render_completion([F1]), [AcceptedCall("f", {"a": [1, {"b": [2]}]})], ROBUST)
     for twin in (copy.copy(result), copy.deepcopy(result), pickle.loads(pickle.dumps(result))):

@@ -152,8 +152,7 @@ def test_the_scale_moves_and_stretches_the_correctness(
 def test_the_ground_truth_as_its_own_completion_earns_the_maximum(expected: list[Any], spec: RewardSpec) -> None:
     result = score(render_completion(expected), expected, spec)
     assert (result.format, result.correctness) == (1, result.scales.correctness[1])
-    if spec.same_name:
-        assert result.reasons == ()
+    assert result.reasons == ()
 
 
 @property_test
