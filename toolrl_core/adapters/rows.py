@@ -5,13 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from toolrl_core.adapters.options import as_spec, require_step
 from toolrl_core.breakdown import RewardBreakdown
 from toolrl_core.calls import GroundTruthError
 from toolrl_core.ground_truth import GroundTruth, parse_ground_truth
 from toolrl_core.rewards import score
 from toolrl_core.spec import RewardSpec
 
+__all__ = [
+    "EXTRAS",
+    "RowError",
+    "RowScore",
+    "as_completion",
+    "as_spec",
+    "check_ground_truths",
+    "extras",
+    "require_step",
+    "score_row",
+    "without_nulls",
+]
+
 EXTRAS = ("format", "correctness", "length", "n_predicted", "n_malformed")
+_THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking")
 
 
 class RowError(ValueError):
@@ -53,53 +68,6 @@ class RowScore(NamedTuple):
     problem: str = ""
 
 
-def as_spec(spec: RewardSpec | str | Mapping[str, Any]) -> RewardSpec:
-    """Return a spec from a spec, a preset's name, or a mapping of options (with ``preset`` as their base).
-
-    Parameters
-    ----------
-    spec : RewardSpec, str or mapping
-        What a configuration file can hold.
-
-    Returns
-    -------
-    RewardSpec
-        The spec.
-
-    Raises
-    ------
-    ValueError
-        If the preset or an option is unknown; the message lists the valid ones.
-
-    Examples
-    --------
-    >>> as_spec({"preset": "robust", "equality": "json_strict"}).extra_calls
-    'counted'
-    """
-    if isinstance(spec, RewardSpec):
-        return spec
-    if isinstance(spec, str):
-        return RewardSpec.preset(spec)
-    options = {str(key): value for key, value in spec.items()}
-    base = options.pop("preset", None)
-    return RewardSpec.preset(base).replace(**options) if base is not None else RewardSpec(**options)
-
-
-def require_step(spec: RewardSpec, step: float | None, trainer: str, remedy: str) -> None:
-    """Refuse a reward that changes over training steps where no step arrives.
-
-    Raises
-    ------
-    ValueError
-        If the spec needs a step and there is none; the message says what to do.
-    """
-    if spec.needs_step and step is None:
-        raise ValueError(
-            f"the reward changes with the training step, but {trainer} passes no step to it: {remedy}, "
-            "or choose a constant scale"
-        )
-
-
 def score_row(completion: Any, ground_truth: Any, spec: RewardSpec, *, step: float | None = None) -> RowScore:
     """Score one row; a ground truth that cannot be used gives no score, never a zero.
 
@@ -137,8 +105,9 @@ def score_row(completion: Any, ground_truth: Any, spec: RewardSpec, *, step: flo
 def as_completion(completion: Any) -> Any:
     """Return what a trainer calls a completion in the form that `score` reads.
 
-    Messages whose assistant turns hold text alone become that text, so that the format rule applies; messages
-    with parsed ``tool_calls``, or with several turns, stay messages, which have no format.
+    A single assistant message that holds text alone becomes that text, so that the format rule applies. Messages
+    stay messages, which have no format, where there are several turns or where the trainer has already taken the
+    text apart (``tool_calls``, or a thought in a field of its own): the tags are gone there.
 
     Parameters
     ----------
@@ -154,13 +123,21 @@ def as_completion(completion: Any) -> Any:
     --------
     >>> as_completion([{"role": "assistant", "content": "<think> t </think>"}])
     '<think> t </think>'
+    >>> as_completion([{"role": "assistant", "content": "Hi.", "reasoning_content": "t"}])
+    [{'role': 'assistant', 'content': 'Hi.', 'reasoning_content': 't'}]
     """
-    if isinstance(completion, Sequence) and not isinstance(completion, str) and len(completion) == 1:
-        message = completion[0]
-        if isinstance(message, Mapping) and message.get("role") == "assistant" and not message.get("tool_calls"):
-            content = message.get("content")
-            return content if isinstance(content, str) else list(completion)
-    return completion
+    if not isinstance(completion, Sequence) or isinstance(completion, str) or len(completion) != 1:
+        return completion
+    message = completion[0]
+    if not isinstance(message, Mapping) or message.get("role") != "assistant":
+        return completion
+    if message.get("tool_calls") or any(message.get(field) for field in _THOUGHT_FIELDS):
+        return completion
+    content = message.get("content")
+    if isinstance(content, Sequence) and not isinstance(content, str):
+        parts = [part.get("text") if isinstance(part, Mapping) else None for part in content]
+        content = "".join(part for part in parts if isinstance(part, str))
+    return content if isinstance(content, str) else list(completion)
 
 
 def without_nulls(ground_truth: Any) -> Any:
@@ -186,6 +163,8 @@ def without_nulls(ground_truth: Any) -> Any:
     """
     if isinstance(ground_truth, (str, GroundTruth)):
         return ground_truth
+    if hasattr(ground_truth, "tolist"):
+        ground_truth = ground_truth.tolist()
     if isinstance(ground_truth, Mapping):
         return {key: without_nulls(value) for key, value in ground_truth.items() if value is not None}
     if isinstance(ground_truth, (list, tuple)):

@@ -1,6 +1,6 @@
-"""An outcome reward for ms-swift's GRPO (contract read in ms-swift 4.6, swift/rewards/orm.py).
+"""An outcome reward for ms-swift's GRPO (contract read in ms-swift 4.6, rewards/orm.py, grpo_algorithm.py).
 
-In a plug-in file::
+In a plug-in file, given as ``--external_plugins plugin.py --reward_funcs toolrl``::
 
     from swift.rewards import orms
     from toolrl_core.adapters.swift import ToolReward
@@ -65,7 +65,8 @@ class ToolReward:
         Raises
         ------
         RowError
-            If the column is missing or a ground truth cannot be used: a NaN would poison the batch.
+            If the column is missing or a ground truth cannot be used: the trainer sums rewards without the missing
+            ones, so that None and NaN would become 0 there.
         ValueError
             If the reward changes over steps and no step arrives.
         """

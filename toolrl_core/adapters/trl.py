@@ -32,6 +32,10 @@ class TrlReward:
     A row whose ground truth cannot be used gives None, which TRL leaves out of the group's mean; it is counted in
     the metric ``<name>/unscored``. The training step is ``trainer_state.global_step``.
 
+    With ``tools=`` TRL parses calls and removes their tags, so that such a row has no format, while a row without
+    a call keeps its text and is judged on it. Choose ``format_rule="none"`` there: all rows then earn correctness
+    alone.
+
     Examples
     --------
     >>> reward = TrlReward("robust")

@@ -1,10 +1,12 @@
-"""A custom reward function for verl (contract read in verl 0.9.1, reward_manager/naive.py).
+"""A custom reward function for verl (contract read in verl 0.9.1, naive.py of both kinds of reward manager).
 
 In the configuration::
 
     reward.custom_reward_function.path=pkg://toolrl_core.adapters.verl
     reward.custom_reward_function.name=compute_score
     +reward.custom_reward_function.reward_kwargs.spec=robust
+
+The spec may be a mapping there too: ``reward_kwargs.spec.preset=robust reward_kwargs.spec.equality=schema``.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ def compute_score(
     *,
     spec: RewardSpec | str | Mapping[str, Any] = "robust",
     step: float | None = None,
-    **_unused: Any,
+    reward_router_address: Any = None,
+    reward_model_tokenizer: Any = None,
 ) -> dict[str, float]:
     r"""Score one completion for verl.
 
@@ -42,6 +45,8 @@ def compute_score(
         The reward's options or a preset's name, from ``reward_kwargs``.
     step : float, optional
         Training step, from ``reward_kwargs``; verl itself passes none.
+    reward_router_address, reward_model_tokenizer : object, optional
+        Not used; verl passes them where a reward model runs.
 
     Returns
     -------
@@ -54,13 +59,15 @@ def compute_score(
         If the ground truth cannot be used: verl has no way to leave a row out, and a zero would teach.
     ValueError
         If the reward changes over steps and there is no step.
+    TypeError
+        If ``reward_kwargs`` holds an unknown name: a misspelt option must not leave the default in force.
 
     Examples
     --------
     >>> compute_score("x", "<think> t </think>\n<response> Hi. </response>", [])["score"]
     4.0
     """
-    del data_source
+    del data_source, reward_router_address, reward_model_tokenizer
     chosen = as_spec(spec)
     info = extra_info or {}
     if step is None:
