@@ -153,9 +153,11 @@ class Aggregate:
         self.with_calls += bool(prepared.truth.calls)
         for name, value in row_bounds.items():
             self.bounds[name].add(value)
-        for lint in found:
-            self.lints[lint.code] += 1
-            self.lint_examples.setdefault(lint.code, (rollout.line, lint.detail))
+        for code in dict.fromkeys(lint.code for lint in found):
+            self.lints[code] += 1
+            if code not in self.lint_examples:
+                details = [lint.detail for lint in found if lint.code == code]
+                self.lint_examples[code] = (rollout.line, "; ".join(details)[:300])
         if scores is None:
             self.without_completion += 1
             return None

@@ -151,7 +151,8 @@ def _at_floor(report: Mapping[str, Any]) -> Iterator[Finding]:
             f"In {report['nothing_parsed']} of {calls} rows that expect a call "
             f"({_percent(report['nothing_parsed'] / calls)}), not one call could be read."
         )
-        yield Finding("nothing_parsed", "warning", text, "See the reasons of reading below.")
+        level = "serious" if report["nothing_parsed"] >= MOST * calls else "warning"
+        yield Finding("nothing_parsed", level, text, "See the reasons of reading below.")
     for name, reward in report["rewards"].items():
         if reward["rows"] > 1 and reward["lowest"] == reward["highest"]:
             text = f"{name} is {reward['lowest']:g} on every one of {reward['rows']} rows: it teaches nothing."

@@ -123,7 +123,7 @@ def _work(chunk: Chunk) -> _Result:
 
 
 def audit(
-    rollouts: Path | str | RolloutsFile | Iterable[Mapping[str, Any]],
+    rollouts: Path | str | RolloutsFile | Iterable[Mapping[str, Any] | Rollout],
     reward: Any = None,
     *,
     presets: Iterable[str] | Mapping[str, RewardSpec] = PRESETS,
@@ -141,7 +141,7 @@ def audit(
 
     Parameters
     ----------
-    rollouts : path, RolloutsFile or iterable of mapping
+    rollouts : path, RolloutsFile or iterable of mapping or Rollout
         The file (JSON Lines, JSON, CSV, Parquet), or its records.
     reward : callable, str or mapping, optional
         A further reward ``f(completion, ground_truth)``, a reference for `load_reward`, or several by name.

@@ -1,0 +1,161 @@
+"""The command line: what it prints, what it writes, and how it ends."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from toolrl_core.audit.cli import main
+
+ROOT = Path(__file__).parent.parent
+GOLD = [{"name": "f", "arguments": {"a": 1}}]
+TEXT = '<think> x </think>\n<tool_call>\n{"name": "f", "parameters": {"a": 1}}\n</tool_call>'
+
+
+@pytest.fixture
+def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "rows.jsonl"
+    lines = [{"completion": text, "ground_truth": GOLD, "group": "=g"} for text in (TEXT, "hm")]
+    path.write_text("".join(json.dumps(line) + "\n" for line in [*lines, {"nothing": 1}]), encoding="utf-8")
+    return path
+
+
+def test_audit_prints_findings_and_writes_its_files_into_one_folder(rows: Path, capsys: Any) -> None:
+    assert main(["audit", str(rows)]) == 0
+    printed = capsys.readouterr().out
+    # robust: 4 and -3
+    assert "Under robust the mean of 2 of 3 rows is 0.5 points." in printed
+    assert "rows.audit/report.html" in printed
+    folder = rows.parent / "rows.audit"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "bad_rows.jsonl",
+        "report.html",
+        "report.json",
+        "report.md",
+        "rows.csv",
+    ]
+    (bad,) = [json.loads(line) for line in (folder / "bad_rows.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert bad["line"] == 3
+    assert bad["reason"].startswith("no ground truth")
+    scored = list(csv.DictReader(io.StringIO((folder / "rows.csv").read_text(encoding="utf-8"))))
+    assert [row["robust"] for row in scored] == ["4.0", "-3.0"]
+    assert scored[0]["group"] == "'=g"  # no formula for a spreadsheet
+    assert sorted(path.name for path in rows.parent.iterdir()) == ["rows.audit", "rows.jsonl"]
+
+
+def test_a_link_in_the_output_folder_is_replaced_and_not_followed(rows: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "precious.txt"
+    outside.write_text("untouched", encoding="utf-8")
+    folder = tmp_path / "out"
+    folder.mkdir()
+    for name in ("report.html", "rows.csv", "bad_rows.jsonl"):
+        (folder / name).symlink_to(outside)
+    assert main(["audit", str(rows), "--out", str(folder)]) == 0
+    assert outside.read_text(encoding="utf-8") == "untouched"
+    assert not (folder / "report.html").is_symlink()
+
+
+def test_row_scores_can_be_parquet(rows: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert main(["audit", str(rows), "--rows", "parquet"]) == 0
+    table = parquet.read_table(rows.parent / "rows.audit" / "rows.parquet").to_pylist()
+    assert [row["robust"] for row in table] == [4.0, -3.0]
+    assert [row["line"] for row in table] == [1, 2]
+
+
+def test_strict_stops_at_the_first_bad_row_and_leaves_no_half_written_file(rows: Path, capsys: Any) -> None:
+    assert main(["audit", str(rows), "--strict"]) == 3
+    assert "toolrl: line 3: no ground truth" in capsys.readouterr().err
+    assert list((rows.parent / "rows.audit").iterdir()) == []
+
+
+def test_without_files_bad_rows_are_listed_on_the_error_stream(rows: Path, capsys: Any) -> None:
+    assert main(["audit", str(rows), "--no-files", "--json"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["rows"] == 3
+    assert "line 3 left out: no ground truth" in captured.err
+    assert [path.name for path in rows.parent.iterdir()] == ["rows.jsonl"]
+
+
+def test_fail_on_turns_findings_into_an_exit_code(rows: Path) -> None:
+    assert main(["audit", str(rows), "--no-files", "--fail-on", "serious"]) == 1  # a third of the rows is unusable
+    good = rows.with_name("good.jsonl")
+    good.write_text(rows.read_text(encoding="utf-8").splitlines()[0] + "\n", encoding="utf-8")
+    assert main(["audit", str(good), "--no-files", "--fail-on", "serious"]) == 0
+
+
+def test_a_reported_mean_is_explained(tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "test.jsonl"
+    truths = [GOLD] * 71 + [[]] * 9
+    path.write_text("".join(json.dumps({"ground_truth": truth}) + "\n" for truth in truths), encoding="utf-8")
+    assert main(["audit", str(path), "--mean", "-2.6625", "--no-files"]) == 0
+    assert "exactly the floor of this data set under the released rules" in capsys.readouterr().out
+
+
+def test_score_prints_one_line_a_row(rows: Path, capsys: Any) -> None:
+    assert main(["score", str(rows), "--preset", "paper", "--preset", "coarse"]) == 0
+    captured = capsys.readouterr()
+    printed = list(csv.DictReader(io.StringIO(captured.out)))
+    assert [(row["paper"], row["coarse"]) for row in printed] == [("4.0", "4.0"), ("-3.0", "-3.0")]
+    assert "line 3 left out" in captured.err
+    assert main(["score", str(rows), "--json"]) == 0
+    assert [json.loads(line)["paper"] for line in capsys.readouterr().out.splitlines()] == [4.0, -3.0]
+
+
+def test_probe_ends_with_1_where_a_property_fails(capsys: Any) -> None:
+    assert main(["probe", "robust", "--only", "truth_values"]) == 0
+    assert main(["probe", "released", "--only", "truth_values"]) == 1
+    assert "FAILS   truth_values" in capsys.readouterr().out
+
+
+def test_probe_loads_a_function_from_a_file(tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text("def compute_score(data_source, solution_str, ground_truth, extra_info):\n    return 0\n")
+    assert main(["probe", f"{file}:compute_score", "--only", "identity", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["held"] is True
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["audit", "nowhere.jsonl"], "there is no file 'nowhere.jsonl'"),
+        (["probe", "nothing"], "'nothing' is neither module:function"),
+        (["probe", "no_such_module:f"], "cannot import 'no_such_module'"),
+    ],
+)
+def test_input_that_cannot_be_used_ends_with_2_and_one_line(words: list[str], message: str, capsys: Any) -> None:
+    assert main(words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"toolrl: {message}")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["audit", "score", "probe"])
+def test_help_shows_examples_and_exit_codes(command: str, capsys: Any) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main([command, "--help"])
+    assert ended.value.code == 0
+    text = capsys.readouterr().out
+    assert f"toolrl {command} " in text.split("examples:")[1]
+    assert "exit codes:" in text
+
+
+def test_the_module_runs_and_a_closed_pipe_is_no_error(rows: Path) -> None:
+    command = [sys.executable, "-m", "toolrl_core", "score", str(rows)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert run.stdout.startswith("line,id,group,step,paper,")
+    read, write = os.pipe()
+    os.close(read)
+    closed = subprocess.run(command, stdout=write, stderr=subprocess.PIPE, text=True, check=False, env=environment)
+    os.close(write)
+    assert "Traceback" not in closed.stderr
