@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 
@@ -70,6 +71,7 @@ class Outcome(NamedTuple):
         return self.correctness + self.length + (self.format or 0.0)
 
 
+@cache
 def package_version() -> str:
     """Return the version of the installed package, or "source" where it is not installed."""
     try:

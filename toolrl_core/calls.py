@@ -59,7 +59,7 @@ class ToolCall:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise TypeError(f"ToolCall name must be text, found {type(self.name).__name__}: {self.name!r}")
-        if not isinstance(self.arguments, Mapping):
+        if not isinstance(self.arguments, (dict, Mapping)):  # the check for a dictionary is the quick one
             raise TypeError(f"ToolCall arguments must be a mapping, found {type(self.arguments).__name__}")
         for key in self.arguments:
             if not isinstance(key, str):

@@ -203,6 +203,8 @@ def pair_scorer(spec: RewardSpec) -> PairScorer:
                     value, found = values[key], arguments[key]
                     if value == found if type(value) is exact else compare(value, found):
                         right += 1
+            if not shared and (given or required):  # no key in common
+                return 0.0
         union = required + given - shared
         score = (shared / union if union else 1.0) + right
         return score if by_parameter else score / (1 + required)
