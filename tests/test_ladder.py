@@ -62,11 +62,11 @@ def test_every_step_says_what_it_gave_what_it_could_give_and_why() -> None:
     answer = render_completion([F1, G], calls=[ToolCall("f", {"a": 2, "z": 0}), ToolCall("g", {"b": 2})])
     # names 1; f: keys 1/2, value 0; g: keys 1/2, values 1 and 0: 3 of 6 raw points, one point each
     assert steps(score(answer, [F1, G])) == [
-        ["floor", "-3.000", "", "-3.000", "where correctness starts"],
-        ["names", "+1.000", "1.000", "-2.000", "expected f, g; found f, g"],
-        ["call 0 f: keys", "+0.500", "1.000", "-1.500", "paired with predicted call 0 f; z extra key"],
-        ["call 0 f: value of a", "+0.000", "1.000", "-1.500", "wrong value 2; expected 1"],
-        ["call 1 g: keys", "+0.500", "1.000", "-1.000", "paired with predicted call 1 g; c missing"],
+        ["floor", "−3.000", "", "−3.000", "where correctness starts"],
+        ["names", "+1.000", "1.000", "−2.000", "expected f, g; found f, g"],
+        ["call 0 f: keys", "+0.500", "1.000", "−1.500", "paired with predicted call 0 f; z extra key"],
+        ["call 0 f: value of a", "+0.000", "1.000", "−1.500", "wrong value 2; expected 1"],
+        ["call 1 g: keys", "+0.500", "1.000", "−1.000", "paired with predicted call 1 g; c missing"],
         ["call 1 g: value of b", "+1.000", "1.000", "0.000", "2"],
         ["call 1 g: value of c", "+0.000", "1.000", "0.000", "missing; expected 3"],
         ["format", "+1.000", "1.000", "1.000", "rule ordered_tags: holds"],
@@ -77,15 +77,15 @@ def test_extra_and_missing_calls_and_broken_formats_have_their_steps() -> None:
     result = score("oops <tool_call>" + json.dumps([F1, {"name": "h"}, 5]) + "</tool_call>", [F1, G], ROBUST)
     # names 1/4, f 2, maximum 6 + 2
     assert steps(result) == [
-        ["floor", "-3.000", "", "-3.000", "where correctness starts"],
-        ["names", "+0.188", "0.750", "-2.812", "expected f, g; found f, h and 1 malformed"],
-        ["call 0 f: keys", "+0.750", "0.750", "-2.062", "paired with predicted call 0 f"],
-        ["call 0 f: value of a", "+0.750", "0.750", "-1.312", "1"],
-        ["call 1 g: keys", "+0.000", "0.750", "-1.312", "no partner"],
-        ["call 1 g: value of b", "+0.000", "0.750", "-1.312", "no partner"],
-        ["call 1 g: value of c", "+0.000", "0.750", "-1.312", "no partner"],
-        ["extra calls", "+0.000", "1.500", "-1.312", "calls beyond the expected names raise the maximum"],
-        ["format", "+0.000", "1.000", "-1.312", "rule strict: broken"],
+        ["floor", "−3.000", "", "−3.000", "where correctness starts"],
+        ["names", "+0.188", "0.750", "−2.812", "expected f, g; found f, h and 1 malformed"],
+        ["call 0 f: keys", "+0.750", "0.750", "−2.062", "paired with predicted call 0 f"],
+        ["call 0 f: value of a", "+0.750", "0.750", "−1.312", "1"],
+        ["call 1 g: keys", "+0.000", "0.750", "−1.312", "no partner"],
+        ["call 1 g: value of b", "+0.000", "0.750", "−1.312", "no partner"],
+        ["call 1 g: value of c", "+0.000", "0.750", "−1.312", "no partner"],
+        ["extra calls", "+0.000", "1.500", "−1.312", "calls beyond the expected names raise the maximum"],
+        ["format", "+0.000", "1.000", "−1.312", "rule strict: broken"],
     ]
 
 

@@ -17,7 +17,7 @@ _STATES = {
     "wrong_optional_value": "wrong optional value",
 }
 _STYLE = (
-    "<style>.toolrl-ladder{border-collapse:collapse;font-size:.92em;max-width:46em}"
+    "<style>.toolrl-ladder{border-collapse:collapse;font-size:.92em;margin:0;max-width:46em}"
     ".toolrl-ladder caption{text-align:left;font-weight:600;padding:.3em 0}"
     ".toolrl-ladder th,.toolrl-ladder td{padding:.15em .6em;text-align:left;vertical-align:top;"
     "border-bottom:1px solid #8884}"
@@ -51,16 +51,20 @@ def ladder_html(breakdown: RewardBreakdown) -> str:
     for label, part, why in _steps(breakdown):
         level += part.points
         rows.append(
-            f'<tr><th scope="row">{escape(label)}</th><td class="n">{part.points:+.3f}</td>'
-            f'<td class="n">{_available(part)}</td><td class="n">{level:.3f}</td><td>{why}</td></tr>'
+            f'<tr><th scope="row">{escape(label)}</th><td class="n">{_number(part.points, "+.3f")}</td>'
+            f'<td class="n">{_available(part)}</td><td class="n">{_number(level, ".3f")}</td><td>{why}</td></tr>'
         )
-    caption = f"Total {breakdown.total:.3f} points ({escape(_title(breakdown))})"
+    caption = f"Total {_number(breakdown.total, '.3f')} points ({escape(_title(breakdown))})"
     head = "".join(f'<th scope="col">{text}</th>' for text in ("Step", "Points", "Of", "Sum", "Why"))
     html = (
         f'{_STYLE}<table class="toolrl-ladder"><caption>{caption}</caption><thead><tr>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table>{_reasons(breakdown)}"
     )
     return html.encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair cannot be shown
+
+
+def _number(value: float, form: str) -> str:
+    return format(value, form).replace("-", "−")
 
 
 def _title(breakdown: RewardBreakdown) -> str:
