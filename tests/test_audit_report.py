@@ -300,6 +300,30 @@ def test_a_function_of_the_user_is_compared_and_its_errors_are_counted() -> None
     assert "errors" in report.to_dict()["rewards"]["half"]
 
 
+def test_absurd_rewards_and_many_messages_stay_bounded() -> None:
+    def picky(completion: str, ground_truth: Any) -> float:
+        raise ValueError(completion)
+
+    rows = [
+        {"completion": str(i), "ground_truth": GOLD, "reward": 1e99 if i else 1.7e308, "step": i} for i in range(300)
+    ]
+    report = audit(rows, picky, presets=["robust"])
+    assert report.rewards["recorded"]["histogram"] == [[1000.0, 299]]
+    assert report.rewards["recorded"]["unscored"] == 1  # beyond 1e100: no reward
+    errors = report.rewards["picky"]["errors"]
+    assert len(errors) == 101
+    assert errors["other errors"] == 200
+    assert json.loads(report.to_json())["rows"] == 300
+
+
+def test_several_accepted_values_are_told_where_the_released_rules_get_the_first() -> None:
+    rows = [{"completion": PERFECT, "ground_truth": [{"f": {"a": [2, 1]}}]}]
+    report = audit(rows)
+    assert "1 ground truths accept several values" in finding(report, "first_value_only")
+    assert report.rewards["robust"]["mean"] == 4.0
+    assert report.rewards["released"]["mean"] == 2.0  # 2 of 3 raw points: 1, and the format
+
+
 def test_length_dependence_is_measured() -> None:
     rows = []
     for words in (1, 2, 4, 8, 16, 32):
@@ -338,6 +362,7 @@ def test_void_turns_are_found_and_filtering_is_shown() -> None:
     [
         (GOLD * 2, "duplicate_call"),
         ([{"name": "news", "parameters": {"page": "1"}}], "numeric_text"),
+        ([{"name": "f", "parameters": {"a": None}}], "null_argument"),
         ([{"name": "f", "parameters": {"a": "an </tool_call> inside"}}], "tag_in_value"),
         ("<think> use <tool_call> now </think>\n" + PERFECT.split("\n", 1)[1], "tag_in_thought"),
         ("<think> x </think>\n<tool_call>\n{broken\n</tool_call>", "unreadable"),

@@ -121,7 +121,7 @@ def test_rows_that_cannot_be_used_are_listed_with_line_and_reason(tmp_path: Path
     report = audit(path)
     bad = report.data["bad_rows"]["first"]
     assert [row["line"] for row in bad] == [3, 4, 5, 6]
-    assert [row["reason"].split(" (")[0].split(":")[0] for row in bad] == [
+    assert [row["reason"].split(":")[0] for row in bad] == [
         "not JSON",
         "not UTF-8",
         "JSON nests too deeply",
@@ -156,6 +156,15 @@ def test_a_csv_row_with_too_few_cells_is_a_bad_row(tmp_path: Path) -> None:
     assert [row.line for row in rows[1:] if isinstance(row, BadRow)] == [3, 4]
 
 
+def test_an_empty_cell_is_an_empty_answer_but_no_reward_and_no_group(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text('completion,ground_truth,group,reward\nx,"[]",a,1\n,"[]",,\nx,,,\n', encoding="utf-8")
+    _, second, third = rollouts(path)
+    assert isinstance(second, Rollout)
+    assert (second.completion, second.group, second.reward) == ("", None, None)
+    assert isinstance(third, BadRow)
+
+
 def test_pickled_data_are_never_read(tmp_path: Path) -> None:
     for name in ("rows.pkl", "rows.pt", "rows.npy"):
         (tmp_path / name).write_bytes(b"\x80\x04.")
@@ -182,6 +191,12 @@ def test_messages_stored_as_text_are_messages_and_other_text_is_text(tmp_path: P
     assert isinstance(second, Rollout)
     assert first.completion == [{"role": "assistant", "content": TEXT}]
     assert second.completion == bare
+
+
+def test_a_reward_that_other_processes_cannot_find_is_refused_at_once(tmp_path: Path) -> None:
+    path = write_lines(tmp_path / "rows.jsonl", ROWS)
+    with pytest.raises(ValueError, match="a reward must be known by name"):
+        audit(path, lambda completion, ground_truth: 0.0, jobs=2)
 
 
 def test_the_report_is_the_same_for_any_number_of_processes(tmp_path: Path) -> None:

@@ -14,14 +14,14 @@ from toolrl_core.audit.lost_points import lost_points
 from toolrl_core.audit.row_scores import Prepared, RowScorer, RowScores, as_text, bounds
 from toolrl_core.audit.tallies import Example, LengthTally, PairTally, Tally, example, merge_counts, smaller
 from toolrl_core.audit.void_tally import VoidTally
-from toolrl_core.calls import GroundTruthError
+from toolrl_core.calls import AcceptedCall, GroundTruthError
 from toolrl_core.spec import RewardSpec
 
 __all__ = ["Aggregate", "GroupTable", "Lints"]
 
 BAD_ROWS_SHOWN = 50
 SAME = 1e-4  # recorded rewards are often rounded
-_STEPS = 5000
+MOST_STEPS = 5000
 
 
 class GroupTable:
@@ -102,7 +102,7 @@ class Aggregate:
     ) -> None:
         self.specs, self.explained = dict(specs), explained
         self.names = (*self.specs, *functions, "recorded")
-        self.rows = self.scored_rows = self.without_completion = self.with_calls = 0
+        self.rows = self.scored_rows = self.without_completion = self.with_calls = self.several_accepted = 0
         self.nothing_parsed = self.malformed_rows = self.no_call_rows_with_call = 0
         self.chat_markers = self.bare_thought_ends = self.without_group = 0
         self.bad: Counter[str] = Counter()
@@ -151,6 +151,9 @@ class Aggregate:
             return bad
         self.rows += 1
         self.with_calls += bool(prepared.truth.calls)
+        self.several_accepted += any(
+            isinstance(c, AcceptedCall) and not c.is_single_valued() for c in prepared.truth.calls
+        )
         for name, value in row_bounds.items():
             self.bounds[name].add(value)
         for code in dict.fromkeys(lint.code for lint in found):
@@ -180,7 +183,7 @@ class Aggregate:
             self.tallies[name].add(value)
             self.lengths[name].add(words, value.total)
         for name, error in scores.errors.items():
-            self.tallies[name].errors[error] += 1
+            self.tallies[name].fail(error)
         if rollout.reward is None:
             self.tallies["recorded"].unscored += 1
         self._compare(rollout, scores)
@@ -243,7 +246,7 @@ class Aggregate:
                 held = self.missing_argument[name]
                 held[0 if misses else 2] += 1
                 held[1 if misses else 3] += value.total
-        if rollout.step is not None and (rollout.step in self.steps or len(self.steps) < _STEPS):
+        if rollout.step is not None and (rollout.step in self.steps or len(self.steps) < MOST_STEPS):
             row = self.steps.setdefault(rollout.step, [0.0, 0.0, 0.0, 0.0])
             row[0] += 1
             row[1] += misses
@@ -296,7 +299,10 @@ Key = TypeVar("Key")
 def _merge_sums(into: dict[Key, list[float]], other: Mapping[Key, list[float]]) -> None:
     for key, sums in other.items():
         held = into.get(key)
-        into[key] = sums if held is None else [a + b for a, b in zip(held, sums, strict=True)]
+        if held is not None:
+            into[key] = [a + b for a, b in zip(held, sums, strict=True)]
+        elif len(into) < MOST_STEPS:
+            into[key] = sums
 
 
 def _kind(error: Exception) -> str:

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BadRowError as error:
         _complain(str(error))
         return BAD_ROW
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, BrokenExecutor) as error:
         if isinstance(error, BrokenPipeError):  # the reader, for example `head`, has seen enough
             sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - until the process ends
             return DONE
@@ -209,7 +210,14 @@ def _specs(names: Sequence[str], options: argparse.Namespace) -> dict[str, Rewar
     return {name: spec.replace(**changes) if spec.parser == "tolerant" else spec for name, spec in specs.items()}
 
 
+def _allow_modules_here(reference: str | None) -> None:
+    """Let ``module:function`` name a module of the working folder, after all installed ones."""
+    if reference and ":" in reference and str(Path.cwd()) not in sys.path:
+        sys.path.append(str(Path.cwd()))
+
+
 def _audit(options: argparse.Namespace) -> int:
+    _allow_modules_here(options.reward)
     source = _open(options)
     names = list(dict.fromkeys([*(options.preset or PRESETS), options.explain]))
     folder = options.out or Path(f"{options.file.stem}.audit")
@@ -262,6 +270,7 @@ def _list_bad_row(row: BadRow) -> None:
 
 
 def _score(options: argparse.Namespace) -> int:
+    _allow_modules_here(options.reward)
     source = _open(options)
     names = options.preset or ["paper"]
     writer: Any = None
@@ -295,6 +304,7 @@ def _score(options: argparse.Namespace) -> int:
 
 
 def _probe(options: argparse.Namespace) -> int:
+    _allow_modules_here(options.reward)
     report = audit_reward(
         load_reward(options.reward, signature=options.signature),
         ground_truth_form=options.ground_truth_form,

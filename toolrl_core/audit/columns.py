@@ -55,6 +55,8 @@ CANDIDATES: Mapping[str, tuple[str, ...]] = {
 
 _TURN_COLUMNS = ("messages", "traj", "turns")
 _PREVIEW = 200
+LARGEST = 1e100
+"""Larger numbers are no rewards; their sums and squares would not be numbers either."""
 
 
 class Rollout(NamedTuple):
@@ -161,7 +163,9 @@ reward=None, prompt='prompt', tools=None)
         known = None if given is None else getattr(given, column)
         if known is None:
             free = (name for name in names if name not in taken)
-            known = next((name for name in free if any(lookup(record, name) is not None for record in sample)), None)
+            known = next(
+                (name for name in free if any(lookup(record, name) not in (None, "") for record in sample)), None
+            )
         found[column] = known
         taken |= {known} if known else set()
     columns = Columns(**found)
@@ -228,6 +232,7 @@ def read_record(
     known = (answers or {}).get(row_id, {})
     truth = lookup(record, columns.ground_truth) if columns.ground_truth else None
     truth = known.get("ground_truth") if truth is None else truth
+    truth = None if truth == "" else truth
     if truth is None and row_id and answers is not None and "irrelevance" in row_id:
         truth = []
     if truth is None:
@@ -296,12 +301,12 @@ def _group(record: Mapping[str, Any], columns: Columns) -> str | None:
         written = prompt if isinstance(prompt, str) else json.dumps(prompt, sort_keys=True, default=str)
         return "prompt " + hashlib.blake2b(written.encode("utf-8", "replace"), digest_size=8).hexdigest()
     if value is None or isinstance(value, str):
-        return value
+        return value or None
     return str(value) if isinstance(value, (int, float)) else json.dumps(value, sort_keys=True, default=str)
 
 
 def number(value: Any) -> float | None:
-    """Read a number, also one written as text; None for anything else, infinite and missing ones included.
+    """Read a number, also one written as text; None for anything else, infinite ones and ones above 1e100 included.
 
     Examples
     --------
@@ -314,7 +319,7 @@ def number(value: Any) -> float | None:
         read = float(value)
     except (ValueError, OverflowError):
         return None
-    return read if math.isfinite(read) else None
+    return read if abs(read) <= LARGEST else None
 
 
 def read_tools(tools: Any) -> dict[str, dict[str, Any]] | None:

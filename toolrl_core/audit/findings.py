@@ -209,6 +209,10 @@ def _reading(report: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding(
             "chat_markers", "warning", text, "Score the model's own text; tags in a prompt count as its calls."
         )
+    several = report["several_accepted"]
+    if several and any(spec["parser"] == "released" for spec in report["specs"].values()):
+        text = f"{several} ground truths accept several values; the released rules know one, so they get the first."
+        yield Finding("first_value_only", "note", text, "Their score denies credit to other accepted answers.")
     if report["no_call_rows_with_call"]:
         text = f"{report['no_call_rows_with_call']} answers call a tool where none is expected."
         released = "The released rules give them the same correctness, 0, as a refusal."

@@ -19,6 +19,7 @@ LINTS = {
     "unreachable": "the ground truth itself, written as a completion, does not score the maximum",
     "duplicate_call": "the same call is expected twice",
     "numeric_text": "a number is expected as text, so a model that writes the number is wrong",
+    "null_argument": "an argument is expected to be null; columnar files fill missing arguments so",
     "wrong_type": "an expected value has not the type that the tool's schema declares",
     "missing_required": "the tool's schema requires an argument that is not expected",
     "undeclared_argument": "the tool's schema does not know an expected argument",
@@ -173,6 +174,10 @@ def _values(truth: GroundTruth, schemas: Mapping[str, Any] | None) -> Iterator[L
     for index, call in enumerate(truth.calls):
         where = f"call {index} {call.name}"
         declared = schemas.get(call.name) if schemas else None
+        if isinstance(call, ToolCall):
+            for key, value in call.arguments.items():
+                if value is None:
+                    yield Lint("null_argument", f"{where}, {key}")
         if schemas and declared is None:
             yield Lint("undeclared_tool", where)
         if isinstance(declared, Mapping):

@@ -208,7 +208,7 @@ def _decode(line: int, content: bytes) -> Any:
     try:
         return json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        return BadRow(line, f"not UTF-8 (byte {error.start})", preview(content.decode("utf-8", "replace")))
+        return BadRow(line, f"not UTF-8: byte {error.start}", preview(content.decode("utf-8", "replace")))
     except RecursionError:
         return BadRow(line, "JSON nests too deeply", preview(content[:400].decode("utf-8", "replace")))
     except ValueError as error:
@@ -286,7 +286,7 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Any]]:
             if None in row or None in row.values():
                 yield line, BadRow(line, "not as many cells as the header has names", preview(list(row.values())))
                 continue
-            yield line, {key: cell or None for key, cell in row.items() if key != "completion" or cell is not None}
+            yield line, dict(row)
 
 
 def _parquet_rows(path: Path) -> Iterator[tuple[int, Any]]:

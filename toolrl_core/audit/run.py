@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -260,6 +261,16 @@ def _record_chunks(records: Iterator[Any], given: Columns | None) -> Iterator[Ch
         number += 1
 
 
+def _check_transport(plan: Plan) -> None:
+    """Say so before the first row is read where a reward cannot be handed to another process."""
+    try:
+        pickle.dumps(plan)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise ValueError(
+            f"with several processes a reward must be known by name, 'module:function' or 'file.py:function': {error}"
+        ) from None
+
+
 def _results(chunks: Iterator[Chunk], plan: Plan, jobs: int) -> Iterator[_Result]:
     """Give the results in the order of the chunks, with few chunks in flight."""
     if jobs < 1:
@@ -271,6 +282,7 @@ def _results(chunks: Iterator[Chunk], plan: Plan, jobs: int) -> Iterator[_Result
     from concurrent.futures import Future, ProcessPoolExecutor  # a browser's Python has no processes
     from multiprocessing import get_context
 
+    _check_transport(plan)
     with ProcessPoolExecutor(jobs, get_context("spawn"), _start, (plan,)) as pool:
         waiting: deque[Future[_Result]] = deque()
         for chunk in chunks:

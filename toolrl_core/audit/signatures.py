@@ -6,12 +6,12 @@ import importlib
 import importlib.util
 import inspect
 import json
-import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from toolrl_core.audit.columns import LARGEST
 from toolrl_core.ground_truth import parse_ground_truth, single_valued
 from toolrl_core.rewards import score
 from toolrl_core.spec import RewardSpec
@@ -296,7 +296,7 @@ def _number(result: Any) -> float:
         return _number(result[0])
     if isinstance(result, (bool, int, float)):
         value = float(result)
-        if not math.isfinite(value):
+        if not abs(value) <= LARGEST:
             raise RewardError(f"the reward returned {value}")
         return value
     raise RewardError(f"the reward returned {type(result).__name__}, not a number")

@@ -12,6 +12,8 @@ __all__ = ["Example", "LengthTally", "PairTally", "Scored", "Tally", "merge_coun
 
 TOLERANCE = 1e-9
 BIN = 0.25
+_OUTERMOST = 1000.0
+_MESSAGES = 100
 _LONGEST = 4000
 
 
@@ -130,7 +132,7 @@ class Tally:
         self.total += total
         self.lowest = min(self.lowest, total)
         self.highest = max(self.highest, total)
-        self.totals[math.floor(total / BIN + TOLERANCE) * BIN] += 1
+        self.totals[histogram_bin(total)] += 1
         if scored.floor is not None and scored.ceiling is not None:
             self.bounded += 1
             self.floor += scored.floor
@@ -149,13 +151,21 @@ class Tally:
             self.correctness_floor += floor
             self.correctness_ceiling += ceiling
             self.correctness_at_floor += scored.correctness <= floor + TOLERANCE
-            self.correctness_values[math.floor(scored.correctness / BIN + TOLERANCE) * BIN] += 1
+            self.correctness_values[histogram_bin(scored.correctness)] += 1
+
+    def fail(self, error: str) -> None:
+        """Count a row that a reward could not score; after 100 different messages the others are counted together."""
+        self.errors[error if error in self.errors or len(self.errors) < _MESSAGES else "other errors"] += 1
 
     def merge(self, other: Tally) -> None:
         """Add the sums of another tally."""
         for name, value in vars(other).items():
             mine = getattr(self, name)
-            if name.endswith("lowest"):
+            if name == "errors":
+                for error, count in value.items():
+                    known = error in mine or len(mine) < _MESSAGES
+                    mine[error if known else "other errors"] += count
+            elif name.endswith("lowest"):
                 setattr(self, name, min(mine, value))
             elif name.endswith("highest"):
                 setattr(self, name, max(mine, value))
@@ -194,7 +204,18 @@ def share(part: float, whole: float) -> float | None:
     >>> share(1, 4), share(0, 0)
     (0.25, None)
     """
-    return part / whole if whole else None
+    return part / whole if whole and math.isfinite(part / whole) else None
+
+
+def histogram_bin(value: float) -> float:
+    """Return the lower end of the bin of a value; the bins are 0.25 wide, and the outermost are open.
+
+    Examples
+    --------
+    >>> histogram_bin(-2.9), histogram_bin(1e300)
+    (-3.0, 1000.0)
+    """
+    return math.floor(max(-_OUTERMOST, min(_OUTERMOST, value)) / BIN + TOLERANCE) * BIN
 
 
 @dataclass
@@ -281,7 +302,7 @@ class LengthTally:
         n = self.rows
         spread_x = self.length_squared / n - (self.length / n) ** 2
         spread_y = self.total_squared / n - (self.total / n) ** 2
-        if spread_x <= 1e-12 or spread_y <= 1e-12:
+        if not (spread_x > 1e-12 and spread_y > 1e-12 and math.isfinite(spread_y)):
             return None
         covariance = self.product / n - self.length / n * (self.total / n)
         return max(-1.0, min(1.0, covariance / math.sqrt(spread_x * spread_y)))
