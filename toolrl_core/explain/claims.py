@@ -14,6 +14,7 @@ Only the standard library is used.
 """
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -276,15 +277,38 @@ def _agrees(claim: Claim, numbers: Sequence[Fraction | None]) -> bool:
     return near is not (claim.verdict == "not reproduced")
 
 
+def shown_text(text: str) -> str:
+    """Escape a text for HTML, and give its negative numbers a true minus.
+
+    Parameters
+    ----------
+    text
+        A figure or a sentence.
+
+    Returns
+    -------
+    str
+        HTML.
+
+    Examples
+    --------
+    A range of sections and an exponent keep their hyphens.
+
+    >>> shown_text("-7/6 < 0, sections 5.2-5.4, error 9e-16")
+    '−7/6 &lt; 0, sections 5.2-5.4, error 9e-16'
+    """
+    return re.sub(r"(?<!\w)-(?=\d)", "−", escape(text))
+
+
 def _row_html(made: ClaimRecord) -> str:
     claim = made.claim
-    details = "".join(f"<br><small>{escape(text)}</small>" for text in (claim.correction, made.remark) if text)
-    if not made.holds:
-        details += f"<br><small>{escape(made.depends)}</small>"
+    remarks = (claim.correction, made.remark, "" if made.holds else made.depends)
+    details = "".join(f"<br><small>{shown_text(text)}</small>" for text in remarks if text)
     where = f"{claim.note} note, section {claim.section}, level {claim.level}"
     return (
         f'<tr id="{escape(claim.anchor)}" style="vertical-align: top"><th scope="row" {ROW_HEADER}>'
-        f"<code>{escape(claim.id)}</code><br>{escape(claim.statement)}<br><small>{escape(where)}</small></th><td>{escape(claim.printed)}</td><td>{escape(made.ours)}</td>"
+        f"<code>{escape(claim.id)}</code><br>{shown_text(claim.statement)}<br><small>{escape(where)}</small></th>"
+        f"<td>{shown_text(claim.printed)}</td><td>{shown_text(made.ours)}</td>"
         f"<td>{escape(made.verdict)}{details}</td></tr>"
     )
 

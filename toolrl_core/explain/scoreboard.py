@@ -12,7 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from toolrl_core.explain.claims import MIME_TYPE, ROW_HEADER
+from toolrl_core.explain.claims import MIME_TYPE, ROW_HEADER, shown_text
 from toolrl_core.explain.ledger import QUOTED, VERDICTS, Claim, ClaimError, load_claims
 
 __all__ = ["CollectedRecord", "Scoreboard", "ScoreboardRow", "collect", "scoreboard"]
@@ -177,8 +177,8 @@ class Scoreboard:
         Returns
         -------
         str
-            A table with a caption and scoped headers; each row links to the row of the chapter that decides it,
-            and carries ``data-verdict``, ``data-note`` and ``data-level`` for a filter.
+            A table with a caption and scoped headers; each row links to the row of the chapter that decided it,
+            and carries ``data-verdict``, ``data-note``, ``data-level`` and ``data-chapter`` for a filter.
         """
         head = "".join(f'<th scope="col">{escape(column)}</th>' for column in _COLUMNS)
         body = "".join(_row_html(row, page) for row in self.rows)
@@ -221,15 +221,16 @@ def scoreboard(records: Mapping[str, CollectedRecord], *, claims: Mapping[str, C
 
 
 def _row_html(row: ScoreboardRow, page: str) -> str:
-    text = {key: escape(value) for key, value in row.to_dict().items()}
+    text = {key: shown_text(value) for key, value in row.to_dict().items()}
     details = "".join(f"<br><small>{text[key]}</small>" for key in ("correction", "remark") if text[key])
-    where = "quoted from the note"
-    if row.claim.decided_by != QUOTED:
+    where = "quoted from the note" if row.claim.decided_by == QUOTED else text["decided_by"]
+    if row.record is not None:
         address = escape(page.format(notebook=row.claim.decided_by))
-        where = f'<a href="{address}#{text["anchor"]}">{text["decided_by"]}</a>'
+        where = f'<a href="{address}#{text["anchor"]}">{where}</a>'
+    data = {"verdict": row.verdict, "note": row.claim.note, "level": row.claim.level, "chapter": row.claim.decided_by}
+    marks = "".join(f' data-{name}="{escape(value)}"' for name, value in data.items())
     return (
-        f'<tr data-verdict="{text["verdict"]}" data-note="{text["note"]}" data-level="{text["level"]}"'
-        ' style="vertical-align: top">'
+        f'<tr id="{text["anchor"]}"{marks} style="vertical-align: top">'
         f'<th scope="row" {ROW_HEADER}><code>{text["id"]}</code><br>{text["statement"]}</th>'
         f"<td>{text['note']} {text['section']}, {text['level']}</td><td>{text['printed']}</td><td>{text['ours']}</td>"
         f"<td>{text['verdict']}{details}</td><td>{where}</td></tr>"
