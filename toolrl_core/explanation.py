@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from toolrl_core.breakdown import KeyScore, Outcome, PairScore, RewardBreakdown
+from toolrl_core.breakdown import RewardBreakdown
 from toolrl_core.calls import AcceptedCall, ToolCall, first_value
 from toolrl_core.equality import comparison, json_equal
 from toolrl_core.json_calls import RawCall
@@ -20,6 +20,7 @@ from toolrl_core.pairs import (
     score_table,
     with_stand_ins,
 )
+from toolrl_core.points import KeyScore, Outcome, PairScore
 from toolrl_core.reading import Reading
 from toolrl_core.reasons import Finding, Reason
 from toolrl_core.schedules import Scales

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from toolrl_core.breakdown import KeyScore, PairScore, Part, RewardBreakdown
+from toolrl_core.points import KeyScore, PairScore, Part
+
+if TYPE_CHECKING:
+    from toolrl_core.breakdown import RewardBreakdown
 
 _STATES = {
     "right": "right",

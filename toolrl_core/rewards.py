@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from toolrl_core.breakdown import NO_PAIRS, Comparison, Outcome, RewardBreakdown
+from toolrl_core.breakdown import RewardBreakdown
 from toolrl_core.calls import AcceptedCall, GroundTruthError, ToolCall
 from toolrl_core.explanation import explain
 from toolrl_core.formats import format_holds, with_opening_tag
@@ -24,6 +24,7 @@ from toolrl_core.pairs import (
     with_stand_ins,
 )
 from toolrl_core.parsing import read_completion
+from toolrl_core.points import NO_PAIRS, Comparison, Outcome
 from toolrl_core.reading import Reading
 from toolrl_core.reasons import Finding, Reason
 from toolrl_core.released import read_released

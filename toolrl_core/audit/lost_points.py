@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from toolrl_core.breakdown import PairScore, RewardBreakdown
+from toolrl_core.breakdown import RewardBreakdown
+from toolrl_core.points import PairScore
 
 __all__ = ["CAUSES", "Loss", "lost_points"]
 

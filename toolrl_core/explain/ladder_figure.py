@@ -13,8 +13,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from toolrl_core.breakdown import PairScore, RewardBreakdown
+from toolrl_core.breakdown import RewardBreakdown
 from toolrl_core.explain.figures import ROLES, colour
+from toolrl_core.points import PairScore
 
 __all__ = ["LadderStep", "ladder_alt", "ladder_figure", "ladder_grid", "ladder_steps", "ladder_table"]
 
