@@ -100,6 +100,14 @@ def test_not_a_number_is_right_in_an_exact_copy_only() -> None:
     assert correctness([nan], [nan], PAPER) == 3
 
 
+def test_an_exact_copy_is_counted_once_at_every_granularity() -> None:
+    nan = text('{"name": "f", "parameters": {"a": NaN}}')
+    for granularity, shortcut in (("parameter", 1), ("call", 0.5), ("answer", 0.5)):
+        result = score(nan, nan, RELEASED.replace(granularity=granularity))
+        assert (result.total, result.shortcut) == (4, shortcut)
+        assert sum(part.points for part in result.parts()) == pytest.approx(4, abs=1e-12)
+
+
 # What cannot be read
 
 
