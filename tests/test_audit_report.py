@@ -21,6 +21,7 @@ from toolrl_core.audit.lost_points import lost_points
 from toolrl_core.audit.report import AuditReport
 from toolrl_core.audit.run import BadRowError, audit
 from toolrl_core.rewards import score
+from toolrl_core.schedules import two_stage
 from toolrl_core.spec import RewardSpec
 
 ROOT = Path(__file__).parent.parent
@@ -209,6 +210,23 @@ def test_lost_points_add_up_to_ceiling_less_total(gold: Any, predicted: Any, pre
     losses = lost_points(breakdown)
     assert math.fsum(loss.points for loss in losses) == pytest.approx(ceiling - breakdown.total, abs=1e-9)
     assert all(loss.points > 0 for loss in losses)
+
+
+@settings(max_examples=25, deadline=None)
+@given(gold=CALLS, answers=st.lists(CALLS, min_size=1, max_size=4), step=st.sampled_from([1, 40]))
+def test_every_row_scores_what_score_says_also_where_answers_repeat(gold: Any, answers: Any, step: int) -> None:
+    specs = {name: RewardSpec.preset(name) for name in ("paper", "released", "robust", "coarse", "released_refined")}
+    specs["two_stage"] = RewardSpec(schedule=two_stage())
+    texts = [answer(*calls, thought=f"thought {i}") if calls else REFUSAL for i, calls in enumerate(answers * 2)]
+    texts += [text.replace("thought", "a <tool_call>") for text in texts] + [f"{text}<|im_end|>" for text in texts]
+    rows: list[dict[str, Any]] = []
+    audit(
+        [{"completion": text, "ground_truth": gold, "step": step} for text in texts], presets=specs, on_row=rows.append
+    )
+    assert len(rows) == len(texts)
+    for row, text in zip(rows, texts, strict=True):
+        for name, spec in specs.items():
+            assert row[name] == score(text, gold, spec, step=step).total
 
 
 def test_the_report_ranks_tools_and_parameters() -> None:

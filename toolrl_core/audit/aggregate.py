@@ -10,16 +10,16 @@ from typing import Any, TypeVar
 
 from toolrl_core.audit.columns import BadRow, Rollout
 from toolrl_core.audit.gold_lint import Lint, lint_ground_truth
-from toolrl_core.audit.lost_points import lost_points
-from toolrl_core.audit.row_scores import Prepared, RowScorer, RowScores, as_text, bounds
+from toolrl_core.audit.row_scores import Prepared, RowScorer, RowScores, as_text
 from toolrl_core.audit.tallies import Example, LengthTally, PairTally, Tally, example, merge_counts, smaller
 from toolrl_core.audit.void_tally import VoidTally
-from toolrl_core.calls import AcceptedCall, GroundTruthError
+from toolrl_core.calls import GroundTruthError
 from toolrl_core.spec import RewardSpec
 
 __all__ = ["Aggregate", "GroupTable", "Lints"]
 
 BAD_ROWS_SHOWN = 50
+COMPARED = ("paper", "released", "robust")
 SAME = 1e-4  # recorded rewards are often rounded
 MOST_STEPS = 5000
 
@@ -110,7 +110,8 @@ class Aggregate:
         self.reasons: Counter[str] = Counter()
         self.tallies = {name: Tally() for name in self.names}
         self.bounds = {name: Tally() for name in self.specs}
-        self.pairs = {pair: PairTally() for pair in combinations(self.names, 2)}
+        compared = [name for name in self.names if name not in self.specs or name in {*COMPARED, explained}]
+        self.pairs = {pair: PairTally() for pair in combinations(compared, 2)}
         self.groups = GroupTable(self.names)
         self.lost: dict[str, float] = {}
         self.lost_by_tool: dict[tuple[str, str], float] = {}
@@ -119,7 +120,7 @@ class Aggregate:
         self.order = {name: PairTally() for name in self.specs}
         self.equal_total: Counter[str] = Counter()
         self.equal_correctness: Counter[str] = Counter()
-        self.lengths = {name: LengthTally() for name in self.names}
+        self.lengths = {name: LengthTally() for name in (explained, *functions, "recorded")}
         self.missing_argument: dict[str, list[float]] = {name: [0.0] * 4 for name in self.names}
         self.steps: dict[float, list[float]] = {}
         self.void = VoidTally(contract)
@@ -143,7 +144,7 @@ class Aggregate:
         try:
             prepared = scorer.prepare(rollout)
             found = lints(prepared, scorer, rollout.step)
-            row_bounds = {name: bounds(prepared.truth, spec, rollout.step) for name, spec in self.specs.items()}
+            limits = scorer.bounds(prepared, rollout.step)
             scores = None if rollout.completion is None else scorer(rollout, prepared)
         except (GroundTruthError, ValueError, TypeError, RecursionError) as error:
             bad = BadRow(rollout.line, f"{_kind(error)}: {error}"[:300], as_text(rollout.ground_truth)[:200])
@@ -151,11 +152,9 @@ class Aggregate:
             return bad
         self.rows += 1
         self.with_calls += bool(prepared.truth.calls)
-        self.several_accepted += any(
-            isinstance(c, AcceptedCall) and not c.is_single_valued() for c in prepared.truth.calls
-        )
-        for name, value in row_bounds.items():
-            self.bounds[name].add(value)
+        self.several_accepted += prepared.accepts_several
+        for name, value in limits.items():
+            self.bounds[name].bound(value)
         for code in dict.fromkeys(lint.code for lint in found):
             self.lints[code] += 1
             if code not in self.lint_examples:
@@ -169,7 +168,7 @@ class Aggregate:
 
     def _count(self, rollout: Rollout, scores: RowScores) -> None:
         self.scored_rows += 1
-        expected = len(scores.truth.calls)
+        expected = len(scores.prepared.truth.calls)
         self.nothing_parsed += bool(expected and not scores.n_predicted)
         self.malformed_rows += bool(scores.n_malformed)
         self.no_call_rows_with_call += bool(not expected and scores.n_predicted)
@@ -181,7 +180,8 @@ class Aggregate:
         words = len((as_text(rollout.completion) if text is None else text).split())
         for name, value in scores.scored.items():
             self.tallies[name].add(value)
-            self.lengths[name].add(words, value.total)
+            if name in self.lengths:
+                self.lengths[name].add(words, value.total)
         for name, error in scores.errors.items():
             self.tallies[name].fail(error)
         if rollout.reward is None:
@@ -204,9 +204,10 @@ class Aggregate:
             a, b = scores.scored.get(first), scores.scored.get(second)
             if a is None or b is None:
                 continue
+            tally.rows += 1
             difference = a.total - b.total
-            tally.add(difference)
-            if abs(difference) > 1e-9:
+            if difference > 1e-9 or difference < -1e-9:
+                tally.differ_by(difference)
                 shown = shown or (as_text(rollout.completion), as_text(rollout.ground_truth))
                 side = "higher" if difference > 0 else "lower"
                 held: Example | None = getattr(tally, side)
@@ -228,19 +229,18 @@ class Aggregate:
                 )
 
     def _lose(self, rollout: Rollout, scores: RowScores) -> None:
-        names = {call.name for call in scores.truth.calls}
+        names = scores.prepared.tools
         self.tool_rows.update(names)
         misses = False
-        if scores.breakdown is not None:
-            for loss in lost_points(scores.breakdown):
-                self.lost[loss.cause] = self.lost.get(loss.cause, 0.0) + loss.points
-                misses = misses or loss.cause == "missing_argument"
-                if loss.tool:
-                    key = (loss.tool, loss.cause)
-                    self.lost_by_tool[key] = self.lost_by_tool.get(key, 0.0) + loss.points
-                if loss.parameter:
-                    place = (loss.tool, loss.parameter, loss.cause)
-                    self.lost_by_parameter[place] = self.lost_by_parameter.get(place, 0.0) + loss.points
+        for cause, points, tool, parameter in scores.losses:
+            self.lost[cause] = self.lost.get(cause, 0.0) + points
+            misses = misses or cause == "missing_argument"
+            if tool:
+                key = (tool, cause)
+                self.lost_by_tool[key] = self.lost_by_tool.get(key, 0.0) + points
+            if parameter:
+                place = (tool, parameter, cause)
+                self.lost_by_parameter[place] = self.lost_by_parameter.get(place, 0.0) + points
         if scores.n_predicted and names:
             for name, value in scores.scored.items():
                 held = self.missing_argument[name]

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 from toolrl_core.audit.aggregate import Aggregate
@@ -115,8 +114,7 @@ def build_report(seen: Aggregate, source: Mapping[str, Any]) -> AuditReport:
             "rewards": {name: seen.tallies[name].to_dict() for name in names},
             "bounds": {name: _bounds(seen, name) for name in seen.specs},
             "disagreement": [
-                {"first": first, "second": second, **tally.to_dict()}
-                for (first, second), tally in _shown_pairs(seen, names)
+                {"first": first, "second": second, **tally.to_dict()} for (first, second), tally in _shown_pairs(seen)
             ],
             "recorded_match": _match(seen),
             "groups": {**seen.groups.to_dict(), "rows_without_group": seen.without_group},
@@ -126,7 +124,7 @@ def build_report(seen: Aggregate, source: Mapping[str, Any]) -> AuditReport:
                 for name, tally in seen.order.items()
                 if seen.specs[name].matching.startswith("greedy")
             },
-            "lengths": {name: seen.lengths[name].to_dict() for name in names},
+            "lengths": {name: seen.lengths[name].to_dict() for name in names if name in seen.lengths},
             "missing_argument": {name: _missing(seen.missing_argument[name]) for name in names},
             "missing_argument_growth": _growth(seen),
             "steps": _steps(seen),
@@ -148,8 +146,8 @@ def _bounds(seen: Aggregate, name: str) -> dict[str, Any]:
     }
 
 
-def _shown_pairs(seen: Aggregate, names: list[str]) -> list[tuple[tuple[str, str], PairTally]]:
-    return [(pair, seen.pairs[pair]) for pair in combinations(names, 2) if seen.pairs[pair].rows]
+def _shown_pairs(seen: Aggregate) -> list[tuple[tuple[str, str], PairTally]]:
+    return [(pair, tally) for pair, tally in seen.pairs.items() if tally.rows]
 
 
 def _match(seen: Aggregate) -> dict[str, Any] | None:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from toolrl_core.audit.columns import Rollout, read_tools
 from toolrl_core.audit.gold_lint import Lint, highest
+from toolrl_core.audit.lost_points import Loss, lost_points
 from toolrl_core.audit.tallies import Scored
-from toolrl_core.breakdown import RewardBreakdown
+from toolrl_core.calls import AcceptedCall
 from toolrl_core.explanation import explain
 from toolrl_core.ground_truth import GroundTruth, parse_ground_truth, render_completion, single_valued
 from toolrl_core.pairs import Target, prepare_target
+from toolrl_core.plain import plain_parts
+from toolrl_core.points import Outcome
 from toolrl_core.reading import Reading
 from toolrl_core.reasons import Reason
 from toolrl_core.rewards import evaluate, read_any
@@ -20,7 +25,8 @@ from toolrl_core.spec import RewardSpec
 
 __all__ = ["Prepared", "RowScorer", "RowScores", "as_text"]
 
-_KEPT = 10_000
+_KEPT = 4000
+_ANSWERS = 8
 
 
 class RowScores(NamedTuple):
@@ -28,7 +34,7 @@ class RowScores(NamedTuple):
 
     Parameters
     ----------
-    truth : GroundTruth
+    prepared : Prepared
         The row's ground truth.
     scored : dict of str to Scored
         By reward: the specs, the functions, and "recorded" where the row has a recorded reward.
@@ -38,24 +44,25 @@ class RowScores(NamedTuple):
         Reason codes of reading the text, without repetition.
     n_predicted, n_malformed : int
         Calls that could be read, and calls that could not.
-    breakdown : RewardBreakdown or None
-        The account of the explained reward; None where it lost no point.
+    losses : tuple of Loss
+        What the explained reward lost, and where.
     reversed_difference : dict of str to float
         For specs with greedy matching: the score with the ground truth reversed, minus the score as it is.
     """
 
-    truth: GroundTruth
+    prepared: Prepared
     scored: dict[str, Scored]
     errors: dict[str, str]
     reasons: tuple[str, ...]
     n_predicted: int
     n_malformed: int
-    breakdown: RewardBreakdown | None
+    losses: tuple[Loss, ...]
     reversed_difference: dict[str, float]
 
 
-class Prepared(NamedTuple):
-    """Hold a ground truth that is ready for every spec.
+@dataclass(eq=False)
+class Prepared:
+    """Hold a ground truth that is ready for every spec, with some answers that were met before.
 
     Parameters
     ----------
@@ -64,13 +71,25 @@ class Prepared(NamedTuple):
     schemas : mapping or None
         Parameter schemas of the tools on offer, by tool.
     targets, reversed_targets : dict of str to Target
-        By spec; the latter hold the calls in reverse order, for specs with greedy matching.
+        By spec; the latter hold the calls in reverse order, where they were needed.
     """
 
     truth: GroundTruth
     schemas: Mapping[str, Any] | None
     targets: dict[str, Target]
     reversed_targets: dict[str, Target]
+    bounds: dict[float | None, dict[str, Scored]] = field(default_factory=dict)
+    answers: dict[tuple[Any, ...], RowScores] = field(default_factory=dict)
+
+    @cached_property
+    def tools(self) -> frozenset[str]:
+        """Return the names of the expected tools."""
+        return frozenset(call.name for call in self.truth.calls)
+
+    @cached_property
+    def accepts_several(self) -> bool:
+        """Tell whether some parameter has several accepted values."""
+        return any(isinstance(call, AcceptedCall) and not call.is_single_valued() for call in self.truth.calls)
 
 
 class RowScorer:
@@ -103,6 +122,10 @@ class RowScorer:
         self.functions = dict(functions or {})
         self.explained = explained
         self.known: dict[str, Prepared] = {}
+        self.ways = {name: _how(spec) for name, spec in self.specs.items()}
+        self.greedy = {n for n, spec in self.specs.items() if spec.matching.startswith("greedy") and not spec.ordered}
+        self.needs_step = any(spec.needs_step for spec in self.specs.values())
+        self.repeats = all(spec.length_reward is None for spec in self.specs.values())
 
     def prepare(self, rollout: Rollout) -> Prepared:
         """Read a row's ground truth, or recall it.
@@ -125,14 +148,20 @@ class RowScorer:
     def _prepare(self, given: Any, schemas: Mapping[str, Any] | None) -> Prepared:
         truth = parse_ground_truth(_readable(given, schemas), schemas=schemas)
         plain = single_valued(truth) if any(s.parser == "released" for s in self.specs.values()) else truth
-        targets, turned = {}, {}
-        for name, spec in self.specs.items():
-            gold = plain if spec.parser == "released" else truth
-            targets[name] = prepare_target(gold, spec)
-            if spec.matching.startswith("greedy") and len(gold.calls) > 1 and not spec.ordered:
-                back = GroundTruth(gold.calls[::-1], gold.requires, gold.thought, gold.response, gold.text)
-                turned[name] = prepare_target(back, spec)
-        return Prepared(truth, schemas, targets, turned)
+        targets = {
+            name: prepare_target(plain if spec.parser == "released" else truth, spec)
+            for name, spec in self.specs.items()
+        }
+        return Prepared(truth, schemas, targets, {})
+
+    def _reversed(self, name: str, prepared: Prepared) -> Target:
+        """Return the ground truth with its calls in reverse order, prepared for a spec."""
+        found = prepared.reversed_targets.get(name)
+        if found is None:
+            gold = prepared.targets[name].truth
+            back = GroundTruth(gold.calls[::-1], gold.requires, gold.thought, gold.response, gold.text)
+            found = prepared.reversed_targets[name] = prepare_target(back, self.specs[name])
+        return found
 
     def unreachable(self, prepared: Prepared, step: float | None) -> Iterator[Lint]:
         """Say under which specs the ground truth itself, written as a completion, misses the maximum.
@@ -185,38 +214,73 @@ class RowScorer:
             If a schedule needs a step that the row has not.
         """
         prepared = prepared or self.prepare(rollout)
-        completion, step = rollout.completion, rollout.step
-        readings: dict[tuple[Any, ...], tuple[Reading, str | None]] = {}
-        scored: dict[str, Scored] = {}
-        turned: dict[str, float] = {}
-        breakdown = None
-        for name, spec in self.specs.items():
-            how = _how(spec)
-            if how not in readings:
-                readings[how] = read_any(completion, spec)
-            reading, text = readings[how]
-            target = prepared.targets[name]
-            scales = spec.schedule.at(step)
-            outcome = evaluate(reading, text, target, spec, scales, step)
-            row = scored[name] = _scored(outcome, target, spec, scales, text is not None)
-            if name == self.explained and row.ceiling is not None and row.total < row.ceiling - 1e-12:
-                breakdown = explain(outcome, reading, target, spec, scales, step)
-            if name in prepared.reversed_targets and len(reading.calls) > 1 and outcome.comparison.matched:
-                back = evaluate(reading, text, prepared.reversed_targets[name], spec, scales, step)
-                turned[name] = back.correctness - outcome.correctness
-        errors: dict[str, str] = {}
+        key = self._key(rollout)
+        known = prepared.answers.get(key) if key is not None else None
+        if known is None:
+            known = self._score(rollout, prepared)
+            if key is not None and len(prepared.answers) < _ANSWERS:
+                prepared.answers[key] = known
+        if not self.functions and rollout.reward is None:
+            return known
+        scored, errors = dict(known.scored), {}
         for name, function in self.functions.items():
             try:
-                scored[name] = Scored(function(completion, rollout.ground_truth))
+                scored[name] = Scored(function(rollout.completion, rollout.ground_truth))
             except Exception as error:  # noqa: BLE001 - a foreign reward may raise anything, and that is a finding
                 errors[name] = f"{type(error).__name__}: {error}"[:200]
         if rollout.reward is not None:
             scored["recorded"] = Scored(rollout.reward)
+        return known._replace(scored=scored, errors=errors)
+
+    def bounds(self, prepared: Prepared, step: float | None) -> dict[str, Scored]:
+        """Return the floor and ceiling of a ground truth under every spec (see `bounds`)."""
+        at = step if self.needs_step else None
+        found = prepared.bounds.get(at)
+        if found is None:
+            found = {name: bounds(prepared.truth, spec, at) for name, spec in self.specs.items()}
+            if len(prepared.bounds) < _ANSWERS:
+                prepared.bounds[at] = found
+        return found
+
+    def _key(self, rollout: Rollout) -> tuple[Any, ...] | None:
+        """Name an answer whose thought makes no difference; None for any other.
+
+        Its text has the plain shape, and no ``<`` but in its tags: every parser and format rule sees the same blocks.
+        Rollouts of one prompt often repeat the calls of another word for word, with another thought before them.
+        """
+        parts = plain_parts(rollout.completion) if self.repeats and isinstance(rollout.completion, str) else None
+        if parts is None or not parts[4]:
+            return None
+        _, first, last, kinds, _, _ = parts
+        return rollout.completion[first:last], kinds, rollout.step if self.needs_step else None
+
+    def _score(self, rollout: Rollout, prepared: Prepared) -> RowScores:
+        completion, step = rollout.completion, rollout.step
+        readings: dict[tuple[Any, ...], tuple[Reading, str | None]] = {}
+        scored: dict[str, Scored] = {}
+        turned: dict[str, float] = {}
+        losses: tuple[Loss, ...] = ()
+        limits = self.bounds(prepared, step)
+        for name, spec in self.specs.items():
+            how = self.ways[name]
+            held = readings.get(how)
+            if held is None:
+                held = readings[how] = read_any(completion, spec)
+            reading, text = held
+            target = prepared.targets[name]
+            scales = spec.schedule.at(step)
+            outcome = evaluate(reading, text, target, spec, scales, step)
+            row = scored[name] = _scored(outcome, spec, limits[name], text is not None)
+            if name == self.explained and row.ceiling is not None and row.total < row.ceiling - 1e-12:
+                losses = tuple(lost_points(explain(outcome, reading, target, spec, scales, step)))
+            if name in self.greedy and len(target.calls) > 1 and len(reading.calls) > 1:
+                turned[name] = 0.0  # greedy matching never denies a perfect answer
+                if outcome.correctness < scales.correctness[1]:
+                    back = evaluate(reading, text, self._reversed(name, prepared), spec, scales, step)
+                    turned[name] = back.correctness - outcome.correctness
         reading = _tolerant(readings, completion)
         codes = tuple(dict.fromkeys(f.reason.value for f in reading.findings if f.reason not in _NO_FINDING))
-        return RowScores(
-            prepared.truth, scored, errors, codes, len(reading.calls), reading.malformed, breakdown, turned
-        )
+        return RowScores(prepared, scored, {}, codes, len(reading.calls), reading.malformed, losses, turned)
 
 
 def _how(spec: RewardSpec) -> tuple[Any, ...]:
@@ -234,14 +298,11 @@ def _tolerant(readings: Mapping[tuple[Any, ...], tuple[Reading, str | None]], co
     return found[0] if found else read_any(completion, RewardSpec())[0]
 
 
-def _scored(outcome: Any, target: Target, spec: RewardSpec, scales: Any, is_text: bool) -> Scored:
-    counted = bool(target.calls) or spec.no_call == "scored"
-    low, high = scales.correctness if counted else (0.0, 0.0)
-    floor, ceiling = low, high
-    if is_text and spec.format_rule != "none":
-        floor, ceiling = low + scales.format[0], high + scales.format[1]
-    if spec.length_reward is not None:
-        ceiling += 1.0
+def _scored(outcome: Outcome, spec: RewardSpec, limits: Scored, is_text: bool) -> Scored:
+    low, high = limits.correctness_floor, limits.correctness_ceiling
+    floor, ceiling = limits.floor, limits.ceiling
+    if not is_text and low is not None and high is not None:  # calls and messages have no format
+        floor, ceiling = low, high + (0.0 if spec.length_reward is None else 1.0)
     shown = outcome.format if spec.format_rule != "none" else None
     return Scored(outcome.total, shown, outcome.correctness, floor, ceiling, low, high)
 

@@ -105,7 +105,7 @@ def _row(rollout: Rollout, scores: RowScores, names: tuple[str, ...], explained:
         "correctness": own.correctness,
         "floor": own.floor,
         "ceiling": own.ceiling,
-        "n_ground_truth": len(scores.truth.calls),
+        "n_ground_truth": len(scores.prepared.truth.calls),
         "n_predicted": scores.n_predicted,
         "n_malformed": scores.n_malformed,
         "reasons": " ".join(scores.reasons),

@@ -123,35 +123,38 @@ class Tally:
     correctness_ceiling: float = 0.0
     correctness_at_floor: int = 0
     totals: Counter[float] = field(default_factory=Counter)
-    correctness_values: Counter[float] = field(default_factory=Counter)
 
     def add(self, scored: Scored) -> None:
         """Count one row."""
-        total = scored.total
+        total, form, correctness, floor, ceiling, low, high = scored
         self.rows += 1
         self.total += total
         self.lowest = min(self.lowest, total)
         self.highest = max(self.highest, total)
         self.totals[histogram_bin(total)] += 1
-        if scored.floor is not None and scored.ceiling is not None:
+        if floor is not None and ceiling is not None:
             self.bounded += 1
-            self.floor += scored.floor
-            self.ceiling += scored.ceiling
-            self.at_floor += total <= scored.floor + TOLERANCE
-            self.at_ceiling += total >= scored.ceiling - TOLERANCE
-        if scored.format is not None:
+            self.floor += floor
+            self.ceiling += ceiling
+            self.at_floor += total <= floor + TOLERANCE
+            self.at_ceiling += total >= ceiling - TOLERANCE
+        if form is not None:
             self.format_rows += 1
-            self.format += scored.format
-            self.format_lowest = min(self.format_lowest, scored.format)
-            self.format_highest = max(self.format_highest, scored.format)
-        if scored.correctness is not None:
-            floor, ceiling = scored.correctness_floor or 0.0, scored.correctness_ceiling or 0.0
+            self.format += form
+            self.format_lowest = min(self.format_lowest, form)
+            self.format_highest = max(self.format_highest, form)
+        if correctness is not None:
             self.correctness_rows += 1
-            self.correctness += scored.correctness
-            self.correctness_floor += floor
-            self.correctness_ceiling += ceiling
-            self.correctness_at_floor += scored.correctness <= floor + TOLERANCE
-            self.correctness_values[histogram_bin(scored.correctness)] += 1
+            self.correctness += correctness
+            self.correctness_floor += low or 0.0
+            self.correctness_ceiling += high or 0.0
+            self.correctness_at_floor += correctness <= (low or 0.0) + TOLERANCE
+
+    def bound(self, scored: Scored) -> None:
+        """Count the floor and the ceiling of a row alone."""
+        self.bounded += 1
+        self.floor += scored.floor or 0.0
+        self.ceiling += scored.ceiling or 0.0
 
     def fail(self, error: str) -> None:
         """Count a row that a reward could not score; after 100 different messages the others are counted together."""
@@ -192,7 +195,6 @@ class Tally:
             "correctness_ceiling": share(self.correctness_ceiling, self.correctness_rows),
             "share_correctness_at_floor": share(self.correctness_at_floor, self.correctness_rows),
             "histogram": [[value, count] for value, count in sorted(self.totals.items())],
-            "correctness_histogram": [[value, count] for value, count in sorted(self.correctness_values.items())],
         }
 
 
@@ -215,7 +217,9 @@ def histogram_bin(value: float) -> float:
     >>> histogram_bin(-2.9), histogram_bin(1e300)
     (-3.0, 1000.0)
     """
-    return math.floor(max(-_OUTERMOST, min(_OUTERMOST, value)) / BIN + TOLERANCE) * BIN
+    if value > _OUTERMOST or value < -_OUTERMOST:
+        return _OUTERMOST if value > 0 else -_OUTERMOST
+    return math.floor(value / BIN + TOLERANCE) * BIN
 
 
 @dataclass
@@ -234,10 +238,14 @@ class PairTally:
         """Count one row; `difference` is the first reward minus the second, in points."""
         self.rows += 1
         if abs(difference) > TOLERANCE:
-            self.differ += 1
-            self.difference += difference
-            self.first_higher += difference > 0
-            self.largest = max(self.largest, abs(difference))
+            self.differ_by(difference)
+
+    def differ_by(self, difference: float) -> None:
+        """Count the difference of a row that is counted already."""
+        self.differ += 1
+        self.difference += difference
+        self.first_higher += difference > 0
+        self.largest = max(self.largest, abs(difference))
 
     def merge(self, other: PairTally) -> None:
         """Add the sums of another tally."""
