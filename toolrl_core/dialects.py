@@ -111,6 +111,7 @@ DIALECTS: Mapping[str, Dialect] = _dialects(
         source="arXiv 2402.14740; a leave-one-out mean of one rollout does not exist",
     ),
 )
+"""The dialects of `group_advantages` by name, each with the place where it is stated."""
 
 
 def find_dialect(name: str) -> Dialect:

@@ -9,6 +9,7 @@ from typing import Any
 from toolrl_core.calls import Alternatives
 
 EQUALITY_POLICIES = ("json", "json_strict", "python", "bfcl", "schema")
+"""Names of the policies of `equal`, from typed JSON to what BFCL's checker accepts."""
 Comparison = Callable[[Any, Any], bool]
 _DROPPED = str.maketrans("", "", " ,./-_*^")
 _INTEGER = re.compile(r"[+-]?\d{1,400}\Z", re.ASCII)

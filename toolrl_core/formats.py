@@ -11,6 +11,7 @@ from toolrl_core.reasons import Finding, Reason
 from toolrl_core.released import released_pattern_matches, released_text
 
 FORMAT_RULES = ("ordered_tags", "literal", "released", "strict")
+"""Names of the readings of the format rule, each with a function of its own."""
 FIELDS = ("thought", "tool_call", "response")
 _TAGS = {"thought": "<think>", "tool_call": "<tool_call>", "response": "<response>"}
 

@@ -110,6 +110,7 @@ MISTAKES: Mapping[str, Mistake] = MappingProxyType(
         )
     }
 )
+"""The mistakes of `apply_mistake` by name: what each does, and whether a reward should charge it."""
 
 
 @overload
