@@ -15,28 +15,32 @@ if TYPE_CHECKING:
 __all__ = ["to_fragment", "to_html"]
 
 _STYLE = """
-.audit { color: #1c1f23; background: #fff; font: 16px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 0 auto;
-  padding: 1rem 1.25rem 3rem; }
-.audit h1 { font-size: 1.7rem; margin: .5rem 0; } .audit h2 { font-size: 1.25rem; margin: 2.2rem 0 .4rem; }
-.audit .lead { font-size: 1.1rem; } .audit .muted { color: #565c64; font-size: .9rem; }
-.audit .findings { list-style: none; padding: 0; } .audit .findings li { border-left: .35rem solid #8d9298;
-  padding: .35rem .8rem; margin: .5rem 0; background: #f5f6f7; }
-.audit .findings li.serious { border-color: #a3122c; background: #fdf1f2; }
-.audit .findings li.warning { border-color: #ca6c03; background: #fff7ee; }
-.audit .level { font-weight: 600; } .audit .advice { color: #3d434a; }
+.audit { font: 16px/1.55 system-ui, sans-serif; max-width: 60rem; margin: 0 auto; }
+.audit .lead { font-size: 1.1rem; } .audit .muted, .audit caption { opacity: .8; font-size: .9rem; }
+.audit .findings { list-style: none; padding: 0; }
+.audit .findings li { border-left: .35rem solid #8d9298; padding: .35rem .8rem; margin: .5rem 0;
+  background: rgba(128, 136, 146, .12); }
+.audit .findings li.serious { border-color: #c2304a; background: rgba(194, 48, 74, .12); }
+.audit .findings li.warning { border-color: #ca6c03; background: rgba(202, 108, 3, .12); }
+.audit .level { font-weight: 600; }
 .audit .scroll { overflow-x: auto; } .audit table { border-collapse: collapse; margin: .6rem 0 1.2rem; }
-.audit caption { text-align: left; color: #565c64; font-size: .9rem; padding-bottom: .3rem; }
-.audit th, .audit td { padding: .25rem .7rem; border-bottom: 1px solid #dcdfe3; text-align: right;
-  vertical-align: top; overflow-wrap: anywhere; font-variant-numeric: tabular-nums; }
+.audit caption { text-align: left; caption-side: top; padding-bottom: .3rem; }
+.audit th, .audit td { padding: .25rem .7rem; border-bottom: 1px solid rgba(128, 136, 146, .4); text-align: right;
+  vertical-align: top; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .audit th { border-bottom: 2px solid #8d9298; font-weight: 600; }
-.audit .text { text-align: left; } .audit pre { background: #f5f6f7; padding: .6rem .8rem; white-space: pre-wrap;
+.audit th.text, .audit td.text { text-align: left; white-space: normal; min-width: 6rem; max-width: 26rem;
+  overflow-wrap: break-word; }
+.audit pre { background: rgba(128, 136, 146, .12); padding: .6rem .8rem; white-space: pre-wrap;
   overflow-wrap: anywhere; max-height: 22rem; overflow-y: auto; font-size: .85rem; }
-.audit svg { max-width: 100%; height: auto; } .audit svg text { font: 13px system-ui, sans-serif; fill: currentColor; }
+.audit figure { margin: 0 0 1rem; } .audit svg { max-width: 100%; height: auto; }
+.audit svg text { font: 13px system-ui, sans-serif; fill: currentColor; }
+.audit .bar { fill: currentColor; opacity: .6; }
 .audit details { margin: .5rem 0; } .audit summary { cursor: pointer; }
-@media (prefers-color-scheme: dark) { .audit { color: #e6e8ea; background: #16181b; }
-  .audit .findings li, .audit pre { background: #22262b; } .audit .findings li.serious { background: #3a1a20; }
-  .audit .findings li.warning { background: #33271a; } .audit .muted, .audit caption, .audit .advice { color: #b3b9c0; }
-  .audit th, .audit td { border-color: #3d434a; } .audit .bar { fill: #7fb0ee; } }
+"""
+_PAGE_STYLE = """
+body { margin: 0; padding: 1rem 1.25rem 3rem; color: #1c1f23; background: #fff; }
+h1 { font-size: 1.7rem; margin: .5rem 0; } h2 { font-size: 1.25rem; margin: 2.2rem 0 .4rem; }
+@media (prefers-color-scheme: dark) { body { color: #e6e8ea; background: #16181b; } }
 """
 _LEVELS = {"serious": "Serious:", "warning": "Warning:", "note": "Note:"}
 
@@ -58,7 +62,7 @@ def to_html(report: AuditReport) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n<title>Audit of rollouts</title>\n'
-        f"<style>body {{ margin: 0; }}</style>\n</head>\n<body>\n{to_fragment(report, main=True)}\n</body>\n</html>\n"
+        f"<style>{_PAGE_STYLE}</style>\n</head>\n<body>\n{to_fragment(report, main=True)}\n</body>\n</html>\n"
     )
 
 
@@ -78,26 +82,28 @@ def to_fragment(report: AuditReport, *, main: bool = False) -> str:
         HTML with its own style, which applies to nothing else.
     """
     data = report.data
-    tag = "main" if main else "div"
-    lines = [f"<style>{_STYLE}</style>", f'<{tag} class="audit">', "<h1>Audit of rollouts</h1>"]
+    tag, heading = ("main", "h2") if main else ("div", "h4")  # a notebook's page has a title of its own
+    lines = [f"<style>{_STYLE}</style>", f'<{tag} class="audit">']
+    if main:
+        lines.append("<h1>Audit of rollouts</h1>")
     lines.append(f'<p class="lead">{_safe(headline_sentence(data))}</p>')
     if data["source"]:
         columns = ", ".join(f"{k}: {v}" for k, v in data["source"]["columns"].items() if v)
         about = f"File {data['source']['file']}; columns {columns}; toolrl-core {data['version']}."
         lines.append(f'<p class="muted">{_safe(about)}</p>')
-    lines.append("<h2>Findings</h2>")
+    lines.append(f"<{heading}>Findings</{heading}>")
     if report.warnings:
         lines.append('<ul class="findings">')
         lines += [
             f'<li class="{finding.level}"><span class="level">{_LEVELS[finding.level]}</span> '
-            f'{_safe(finding.text)} <span class="advice">{_safe(finding.advice)}</span></li>'
+            f"{_safe(finding.text)} <span>{_safe(finding.advice)}</span></li>"
             for finding in report.warnings
         ]
         lines.append("</ul>")
     else:
         lines.append("<p>Nothing unusual was found.</p>")
     for section in sections(data):
-        lines += _section(section)
+        lines += _section(section, heading)
     lines.append(f"</{tag}>")
     return "\n".join(lines)
 
@@ -111,8 +117,8 @@ def _safe(text: str) -> str:
     return escape(clean, quote=True)
 
 
-def _section(section: Section) -> Iterator[str]:
-    yield f"<h2>{_safe(section.title)}</h2>"
+def _section(section: Section, heading: str) -> Iterator[str]:
+    yield f"<{heading}>{_safe(section.title)}</{heading}>"
     yield f"<p>{_safe(section.text)}</p>"
     for part in section.parts:
         if isinstance(part, Table):
@@ -154,7 +160,7 @@ def _bars(chart: Bars) -> str:
     spoken = f"{chart.title}. Longest bar: {longest[0]}, {number(longest[1])} {chart.unit}."
     height = 24 * len(chart.bars) + 6
     lines = [
-        f'<figure style="margin: 0"><figcaption class="muted">{_safe(chart.title)} ({_safe(chart.unit)})</figcaption>',
+        f'<figure><figcaption class="muted">{_safe(chart.title)} ({_safe(chart.unit)})</figcaption>',
         f'<svg viewBox="0 0 760 {height}" width="760" height="{height}" role="img" aria-label="{_safe(spoken)}">',
     ]
     for place, (label, value) in enumerate(chart.bars):
@@ -162,7 +168,7 @@ def _bars(chart: Bars) -> str:
         width = max(400 * value / largest, 1.0)
         shown = label if len(label) <= 32 else label[:31] + "…"
         lines.append(f'<text x="232" y="{y + 17}" text-anchor="end">{_safe(shown)}</text>')
-        lines.append(f'<rect class="bar" x="240" y="{y + 4}" width="{width:.1f}" height="17" fill="#1d5196"/>')
+        lines.append(f'<rect class="bar" x="240" y="{y + 4}" width="{width:.1f}" height="17"/>')
         lines.append(f'<text x="{240 + width + 6:.1f}" y="{y + 17}">{_amount(value)}</text>')
     return "\n".join([*lines, "</svg></figure>"])
 
