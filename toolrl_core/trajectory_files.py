@@ -161,6 +161,19 @@ def read_trajectories(path: str | Path) -> tuple[Trajectory, ...]:
         As :func:`iter_trajectories`; in an array the record's position is named, counted from 0.
     OSError
         The file cannot be read.
+
+    Examples
+    --------
+    Each message keeps its role; a tool's output is none of the model's turns, whatever it contains:
+
+    >>> from tempfile import TemporaryDirectory
+    >>> said = [{"role": "assistant", "content": "Hm."}, {"role": "tool", "content": "42"}]
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "rollouts.jsonl")
+    ...     _ = file.write_text(json.dumps({"messages": said}))
+    ...     rollouts = read_trajectories(file)
+    >>> [(turn.role, turn.text) for turn in rollouts[0].turns]
+    [('assistant', 'Hm.'), ('tool', '42')]
     """
     text = Path(path).read_text(encoding="utf-8-sig")
     if not text.lstrip().startswith("["):
