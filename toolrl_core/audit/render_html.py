@@ -82,7 +82,7 @@ def to_fragment(report: AuditReport, *, main: bool = False) -> str:
         HTML with its own style, which applies to nothing else.
     """
     data = report.data
-    tag, heading = ("main", "h2") if main else ("div", "h4")  # a notebook's page has a title of its own
+    tag, heading = ("main", "h2") if main else ("div", "h3")  # a notebook's page has a title of its own
     lines = [f"<style>{_STYLE}</style>", f'<{tag} class="audit">']
     if main:
         lines.append("<h1>Audit of rollouts</h1>")
