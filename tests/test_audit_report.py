@@ -14,11 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toolrl_core.audit.columns import Rollout
 from toolrl_core.audit.findings import explain_mean
 from toolrl_core.audit.gold_lint import lint_ground_truth
 from toolrl_core.audit.headline import headline
 from toolrl_core.audit.lost_points import lost_points
 from toolrl_core.audit.report import AuditReport
+from toolrl_core.audit.row_scores import RowScorer
 from toolrl_core.audit.run import BadRowError, audit
 from toolrl_core.rewards import score
 from toolrl_core.schedules import two_stage
@@ -210,6 +212,29 @@ def test_lost_points_add_up_to_ceiling_less_total(gold: Any, predicted: Any, pre
     losses = lost_points(breakdown)
     assert math.fsum(loss.points for loss in losses) == pytest.approx(ceiling - breakdown.total, abs=1e-9)
     assert all(loss.points > 0 for loss in losses)
+
+
+@settings(max_examples=60, deadline=None)
+@given(gold=CALLS, predicted=CALLS, preset=st.sampled_from(list(RewardSpec.presets())), broken=st.booleans())
+def test_the_losses_of_a_row_are_those_of_its_explanation(gold: Any, predicted: Any, preset: str, broken: bool) -> None:
+    spec = RewardSpec.preset(preset)
+    text = answer(*predicted) if predicted else REFUSAL
+    text = text.replace("</tool_call>", '{"name": "f", \n</tool_call>') if broken else text
+    scorer = RowScorer({preset: spec}, explained=preset)
+    found = scorer(Rollout(1, text, gold)).losses
+    wanted = lost_points(score(text, gold, spec))
+    assert [(loss.cause, loss.tool, loss.parameter) for loss in found] == [
+        (loss.cause, loss.tool, loss.parameter) for loss in wanted
+    ]
+    assert [loss.points for loss in found] == pytest.approx([loss.points for loss in wanted])
+
+
+def test_the_losses_of_accepted_values_are_those_of_their_explanation() -> None:
+    gold = [{"f": {"a": [1, 2], "b": ["x", ""]}}]
+    for arguments in ({"a": 2}, {"a": 3, "b": "x"}, {"b": "y"}, {"a": 1, "b": "y", "c": 0}, {}):
+        text = answer({"name": "f", "parameters": arguments})
+        found = RowScorer({"robust": RewardSpec.preset("robust")}, explained="robust")(Rollout(1, text, gold)).losses
+        assert list(found) == lost_points(score(text, gold, RewardSpec.preset("robust")))
 
 
 @settings(max_examples=25, deadline=None)

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from toolrl_core.breakdown import RewardBreakdown
-from toolrl_core.points import PairScore
+from toolrl_core.equality import comparison
+from toolrl_core.explanation import explain
+from toolrl_core.json_calls import RawCall
+from toolrl_core.pairs import Target, canonical_names, count_pair, key_score
+from toolrl_core.points import Comparison, Outcome, PairScore
+from toolrl_core.reading import Reading
+from toolrl_core.schedules import Scales
+from toolrl_core.spec import RewardSpec
 
-__all__ = ["CAUSES", "Loss", "lost_points"]
+__all__ = ["CAUSES", "Loss", "lost_points", "outcome_losses"]
 
 CAUSES = {
     "format": "the format rule does not hold",
@@ -71,6 +78,81 @@ def lost_points(breakdown: RewardBreakdown) -> list[Loss]:
     [Loss(cause='wrong_value', points=1.5, tool='f', parameter='b')]
     """
     return [loss for loss in _losses(breakdown) if loss.points > 1e-12]
+
+
+def outcome_losses(
+    outcome: Outcome, reading: Reading, target: Target, spec: RewardSpec, scales: Scales, step: float | None
+) -> tuple[Loss, ...]:
+    """Take apart what a completion lost, from the numbers of its score.
+
+    Parameters
+    ----------
+    outcome, reading, target, spec, scales, step
+        As `toolrl_core.explanation.explain` takes them.
+
+    Returns
+    -------
+    tuple of Loss
+        Those of `lost_points`, without the detour over an account of every point where the options are usual.
+    """
+    compared = outcome.comparison
+    usual = spec.granularity == "parameter" and spec.credit == "partial" and not compared.shortcut
+    counted = bool(target.calls) or spec.no_call == "scored"
+    if not usual or compared.failed or not counted:
+        return tuple(lost_points(explain(outcome, reading, target, spec, scales, step)))
+    low, high = scales.correctness
+    point = (high - low) / compared.maximum
+    found = []
+    if outcome.format is not None and spec.format_rule != "none":
+        found.append(Loss("format", scales.format[1] - outcome.format))
+    if spec.length_reward is not None:
+        found.append(Loss("length", 1.0 - outcome.length))
+    if compared.matched < compared.maximum:
+        found.append(Loss("names", point * (1 - compared.name_score)))
+        found += _call_losses(compared, reading.calls, target, spec, point)
+        found.append(Loss("extra_call", point * (compared.maximum - target.maximum)))
+    return tuple([loss for loss in found if loss.points > 1e-12])
+
+
+def _call_losses(
+    compared: Comparison, calls: Sequence[RawCall], target: Target, spec: RewardSpec, point: float
+) -> Iterator[Loss]:
+    scored = dict(compared.assignment.pairs)
+    taken = set(scored.values())
+    names = canonical_names(calls, spec)
+    compare = comparison(spec.equality)
+    for j, expected in enumerate(target.calls):
+        i = scored.get(j)
+        if i is None:  # a pair without points is shown with a free call of its name, as in an explanation
+            i = next((i for i, name in enumerate(names) if i not in taken and name == expected.name), None)
+            taken |= set() if i is None else {i}
+        name, required = expected.call.name, expected.required
+        if i is None or i >= len(calls):
+            score = 0.0 if i is None else target.score_pair(expected, _NOTHING)
+            yield Loss("missing_call", point * (1 + len(required) - score), name)
+            continue
+        arguments, is_scored = calls[i].arguments or {}, j in scored
+        shared, right, given = count_pair(expected, arguments, compare)
+        if is_scored and shared == right == given == len(required):
+            continue
+        extra = given - shared
+        missing = len(required) - shared
+        gap = point * (1 - (key_score(shared, given, len(required)) if is_scored else 0.0))
+        each = gap / (missing + extra) if missing or extra else 0.0
+        for key, value in required.items():
+            if key not in arguments:
+                yield Loss("missing_argument", each + point, name, key)
+                continue
+            found = arguments[key]
+            good = compare(value, found) if expected.values is not None else expected.matchers[key](found)
+            if not (good and is_scored):
+                yield Loss("wrong_value", point, name, key)
+        yield Loss("extra_argument", each * extra, name)
+        if not missing and not extra:
+            yield Loss("missing_call", gap, name)
+
+
+_NOTHING = RawCall("", {}, None, 0)
 
 
 def _losses(breakdown: RewardBreakdown) -> Iterator[Loss]:

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 
 from toolrl_core.audit.columns import Rollout, read_tools
 from toolrl_core.audit.gold_lint import Lint, highest
-from toolrl_core.audit.lost_points import Loss, lost_points
+from toolrl_core.audit.lost_points import Loss, outcome_losses
 from toolrl_core.audit.tallies import Scored
 from toolrl_core.calls import AcceptedCall
-from toolrl_core.explanation import explain
 from toolrl_core.ground_truth import GroundTruth, parse_ground_truth, render_completion, single_valued
 from toolrl_core.pairs import Target, prepare_target
 from toolrl_core.plain import plain_parts
@@ -272,7 +271,7 @@ class RowScorer:
             outcome = evaluate(reading, text, target, spec, scales, step)
             row = scored[name] = _scored(outcome, spec, limits[name], text is not None)
             if name == self.explained and row.ceiling is not None and row.total < row.ceiling - 1e-12:
-                losses = tuple(lost_points(explain(outcome, reading, target, spec, scales, step)))
+                losses = outcome_losses(outcome, reading, target, spec, scales, step)
             if name in self.greedy and len(target.calls) > 1 and len(reading.calls) > 1:
                 turned[name] = 0.0  # greedy matching never denies a perfect answer
                 if outcome.correctness < scales.correctness[1]:
