@@ -54,22 +54,30 @@ def words(scores: dict[str, dict[str, float]]) -> str:
     return f"Correctness of five answers under three rewards, from -3 to 3 points. {'; '.join(rows)}."
 
 
-def draw() -> str:
-    """Draw the picture as an SVG file that follows the reader's light or dark theme."""
+def inline_svg(*, narrow: bool = False) -> str:
+    """Draw the picture for a page; the narrow one is for telephones and has its labels above the points."""
     scores = correctness_of_answers()
     use_style()
-    figure, axes = plt.subplots(figsize=(7.2, 3.4))
+    figure, axes = plt.subplots(figsize=(3.9, 4.6) if narrow else (7.2, 3.4))
     for shift, preset in zip((0.22, 0.0, -0.22), PRESETS, strict=True):
         style = line_style(preset) | {"linestyle": "none", "markersize": 8}
         places = [place + shift for place in range(len(scores))]
         axes.plot([row[preset] for row in scores.values()], places, **style)
-    axes.set_yticks(range(len(scores)), list(scores))
+    if narrow:
+        for place, name in enumerate(scores):
+            axes.text(-3.2, place - 0.42, name, va="center")
+    axes.set_yticks(range(len(scores)), [""] * len(scores) if narrow else list(scores))
     axes.invert_yaxis()
     axes.set(xlim=(-3.2, 3.2), xlabel="correctness (points)")
     axes.grid(visible=False, axis="y")
     axes.grid(visible=True, axis="x")
     figure.legend(loc="outside upper right", ncols=len(PRESETS))
-    svg = to_svg(figure, alt=words(scores))
+    return to_svg(figure, alt=words(scores))
+
+
+def draw() -> str:
+    """Draw the picture as an SVG file that follows the reader's light or dark theme."""
+    svg = inline_svg()
     dark = STYLE_SHEET.read_text(encoding="utf8").partition('html[data-theme="dark"] {')[2].partition("}")[0]
     theme = f"svg{{color:#1f2328}}@media(prefers-color-scheme:dark){{svg{{color:#e6edf3;{' '.join(dark.split())}}}}}"
     head, _, rest = svg.partition(">")

@@ -1,0 +1,50 @@
+// The scoreboard is filtered by the form above it and sorted by its column headers; the address can carry a filter.
+window.addEventListener("DOMContentLoaded", () => {
+  const form = document.querySelector(".scoreboard-controls");
+  const table = document.querySelector(".scoreboard table");
+  if (!form || !table) return;
+  const body = table.tBodies[0];
+  const rows = [...body.rows];
+
+  const filter = () => {
+    const words = form.elements.words.value.trim().toLowerCase();
+    let shown = 0;
+    for (const row of rows) {
+      const fits = ["verdict", "note", "level", "chapter"].every((name) => {
+        const wanted = form.elements[name].value;
+        return !wanted || row.dataset[name] === wanted;
+      });
+      row.hidden = !(fits && row.textContent.toLowerCase().includes(words));
+      shown += row.hidden ? 0 : 1;
+    }
+    form.querySelector("output").textContent = `${shown} of ${rows.length} claims`;
+  };
+  form.addEventListener("input", filter);
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.addEventListener("reset", () => setTimeout(filter));
+
+  // A header's button sorts up, then down; rows that are equal keep the order of the notes.
+  const headers = [...table.tHead.rows[0].cells];
+  headers.forEach((header, column) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...header.childNodes);
+    header.append(button);
+    button.addEventListener("click", () => {
+      const down = header.getAttribute("aria-sort") === "ascending";
+      headers.forEach((other) => other.removeAttribute("aria-sort"));
+      header.setAttribute("aria-sort", down ? "descending" : "ascending");
+      const key = (row) => row.cells[column].innerText;
+      const order = new Intl.Collator("en", { numeric: true }).compare;
+      const sorted = [...rows].sort((a, b) => (down ? -1 : 1) * order(key(a), key(b)));
+      body.append(...sorted);
+    });
+  });
+
+  const asked = new URLSearchParams(window.location.search);
+  for (const [name, value] of asked) {
+    if (form.elements[name]) form.elements[name].value = value;
+  }
+  form.hidden = false;
+  filter();
+});
