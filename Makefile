@@ -3,7 +3,7 @@ PYTHON ?= python3
 RUN := .venv/bin/python
 INSTALLED := .venv/installed
 
-.PHONY: help install data book test check lab strip bench screenshots lock clean
+.PHONY: help install data book test check contract lab strip bench screenshots lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1	/'
@@ -33,6 +33,9 @@ check: install ## style, types and the examples in docstrings: quick
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy --strict toolrl_core
 	$(RUN) -m pytest --quiet --doctest-modules toolrl_core
+
+contract: install ## run the adapters in TRL, verl and verifiers, each in an environment of its own under _build/
+	@$(RUN) -m tests.contract.run
 
 lab: install ## open the notebooks in JupyterLab
 	$(RUN) -m jupyter lab notebooks
