@@ -88,8 +88,8 @@ def resample_credit(actions: Sequence[Action], *, dialect: str = "paper") -> tup
 
     Notes
     -----
-    SimpleTIR note §6.4 and §8.1, on MT-GRPO: every state samples a group of actions. The value of a turn is taken from
-    end rewards alone, so no turn needs a reward of its own.
+    SimpleTIR note §6.4 and §8.1, on MT-GRPO: every state samples a group of actions. The method needs a reward signal
+    for turns, says the note; here it is the mean end reward of what follows a turn, so no turn is judged by itself.
 
     Examples
     --------

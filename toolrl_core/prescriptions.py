@@ -67,7 +67,7 @@ PRESCRIPTIONS: Mapping[str, Prescription] = MappingProxyType(
                 method="MT-GRPO",
                 summary="sample a group of actions at every state, give each action an advantage of its own",
                 compared_with="the other actions at the same state",
-                needs="rollouts that go on from every state",
+                needs="a value for every turn, here the mean end reward of the rollouts that go on from it",
             ),
             Prescription(
                 name="accounts",
