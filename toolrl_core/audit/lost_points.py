@@ -97,6 +97,7 @@ def outcome_losses(
     """
     compared = outcome.comparison
     usual = spec.granularity == "parameter" and spec.credit == "partial" and not compared.shortcut
+    usual = usual and spec.same_name  # else an explanation chooses among equally good matchings
     counted = bool(target.calls) or spec.no_call == "scored"
     if not usual or compared.failed or not counted:
         return tuple(lost_points(explain(outcome, reading, target, spec, scales, step)))
