@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from toolrl_core.breakdown import PairScore, RewardBreakdown
+from toolrl_core.breakdown import RewardBreakdown
+from toolrl_core.points import PairScore
 
 __all__ = ["matching_html", "matching_svg", "predicted_names"]
 
