@@ -81,6 +81,7 @@ def open_page(
     context = browser.new_context(
         base_url=site, color_scheme="dark" if dark else "light", viewport={"width": width, "height": 900}
     )
+    context.set_default_timeout(60_000)
     page, problems = context.new_page(), []
     page.on(
         "request",
