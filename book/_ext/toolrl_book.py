@@ -1,4 +1,4 @@
-"""Sphinx hooks of the book: executed notebooks, the scoreboard of claims, browser files of its own, no Thebe."""
+"""Sphinx hooks of the book: executed notebooks, browser files of its own, no Thebe."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,6 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT))
@@ -44,25 +43,9 @@ def _described(asset: Any) -> str:
     return f"{getattr(asset, 'filename', '')} {getattr(asset, 'attributes', {}).get('body', '')}".lower()
 
 
-class ScoreboardOfClaims(SphinxDirective):
-    """The table of all claims with the verdicts that the executed notebooks reached: ``{scoreboard}``."""
-
-    def run(self) -> list[nodes.Node]:
-        """Collect the claims tables of the executed notebooks."""
-        from toolrl_core.explain.scoreboard import collect, scoreboard
-
-        copies = [execute.target_of(source) for source in execute.sources()]
-        for copy in copies:
-            self.env.note_dependency(str(copy))
-        up = "../" * self.env.docname.count("/")
-        table = scoreboard(collect(copies)).to_html(page=f"{up}notebooks/{{notebook}}.html")
-        return [nodes.raw("", table, format="html")]
-
-
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect the hooks."""
     app.connect("builder-inited", require_preparation)
     app.connect("source-read", use_executed)
     app.connect("html-page-context", leave_out_unused, priority=999)
-    app.add_directive("scoreboard", ScoreboardOfClaims)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
