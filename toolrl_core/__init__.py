@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from toolrl_core.arrays import CaseArrays as CaseArrays
     from toolrl_core.arrays import draw_cases as draw_cases
     from toolrl_core.arrays import to_calls as to_calls
+    from toolrl_core.audit.gold_lint import lint_ground_truth as lint_ground_truth
+    from toolrl_core.audit.headline import Headline as Headline
+    from toolrl_core.audit.headline import headline as headline
+    from toolrl_core.audit.probe_report import ProbeReport as ProbeReport
+    from toolrl_core.audit.probes import audit_reward as audit_reward
+    from toolrl_core.audit.report import AuditReport as AuditReport
     from toolrl_core.batch import score_many as score_many
     from toolrl_core.bfcl import BfclDataError as BfclDataError
     from toolrl_core.bfcl import BfclRow as BfclRow
@@ -102,6 +108,11 @@ _HOMES = {
     "advantages": ("ComponentAdvantages", "group_advantages", "kl_in_reward", "normalise_each_then_sum"),
     "array_scores": ("ArrayScores", "score_arrays"),
     "arrays": ("CallArrays", "CaseArrays", "draw_cases", "to_calls"),
+    "audit.gold_lint": ("lint_ground_truth",),
+    "audit.headline": ("Headline", "headline"),
+    "audit.probe_report": ("ProbeReport",),
+    "audit.probes": ("audit_reward",),
+    "audit.report": ("AuditReport",),
     "batch": ("score_many",),
     "bfcl": ("BfclDataError", "BfclRow"),
     "boxed": ("boxed_answer",),
