@@ -19,6 +19,7 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlparse
 
 import pytest
+import yaml
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
@@ -290,8 +291,24 @@ def test_the_page_is_small_when_compressed(html, path):
 @pytest.mark.parametrize("path", PAGES)
 def test_no_page_needs_a_server_that_runs_code_or_files_of_another_host(html, path):
     text = (html / f"{path}.html").read_text(encoding="utf8").lower()
-    assert not re.search(r"""(?:src|href)=["'][^"']*(?:thebe|binder|colab|jupyterhub)""", text)
+    assert not re.search(r"""(?:src|href)=["'][^"']*(?:thebe|jupyterhub)""", text)
     assert not re.search(r"""(?:src|href)=["'](?:https?:)?//[^"']+\.(?:js|css|woff2?)["']""", text)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_chapters_open_on_binder_and_colab_where_the_repository_is_known_and_nowhere_else(html, path):
+    settings = yaml.safe_load((build.ROOT / "_config.yml").read_text(encoding="utf8"))["sphinx"]["config"]
+    address, revision = settings["toolrl_repository"], settings["toolrl_revision"]
+    text = (html / f"{path}.html").read_text(encoding="utf8")
+    found = set(re.findall(r"""href=["'](https://(?:mybinder\.org|colab\.research\.google\.com)[^"']*)""", text))
+    expected = set()
+    if address and path.startswith("notebooks/"):
+        name = address.removeprefix("https://github.com/")
+        expected = {
+            f"https://mybinder.org/v2/gh/{name}/{revision}?urlpath=lab/tree/{path}.ipynb",
+            f"https://colab.research.google.com/github/{name}/blob/{revision}/{path}.ipynb",
+        }
+    assert found == expected
 
 
 def test_the_book_opens_from_its_folder_too(browser, html):

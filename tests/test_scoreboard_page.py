@@ -3,13 +3,15 @@
 import csv
 import io
 import json
+import os
 import re
 import shutil
 from collections import Counter
 
 import pytest
 
-from book._tools import execute, scoreboard_page
+from book._tools import build, execute, scoreboard_page
+from tests import browser as real
 from toolrl_core.explain.ledger import NOTEBOOKS, VERDICTS, load_claims
 from toolrl_core.explain.scoreboard import collect, scoreboard
 
@@ -107,3 +109,68 @@ def test_the_scoreboard_is_read_anew_when_a_notebook_has_changed(board, tmp_path
     before = scoreboard_page.count_of("not decided")
     copy.write_text(json.dumps({"cells": []}), encoding="utf8")
     assert scoreboard_page.count_of("not decided") > before
+
+
+@pytest.fixture(scope="module")
+def table():
+    """The built scoreboard in a real browser."""
+    built = build.HTML / "book" / "scoreboard.html"
+    if not build.is_current() or not built.exists():
+        pytest.fail("the built book is older than its sources, or lacks the scoreboard: run `make book`")
+    try:
+        with real.open_browser() as browser, real.serve(build.HTML) as site, real.open_page(browser, site) as opened:
+            yield opened
+    except real.NoBrowserError as error:
+        if os.environ.get("CI", "").lower() in {"1", "true"}:
+            pytest.fail(str(error))
+        pytest.skip(f"THE SCOREBOARD WAS NOT TESTED IN A BROWSER: {error}")
+
+
+@pytest.mark.book
+class TestInTheBrowser:
+    def test_the_filter_shows_the_rows_of_a_verdict_and_says_how_many(self, table):
+        page, problems = table
+        real.load(page, "book/scoreboard.html")
+        page.get_by_label("Verdict").select_option("not reproduced")
+        assert page.locator(".scoreboard tbody tr:visible").count() == COUNTS["not reproduced"]
+        assert page.locator(".scoreboard-controls output").inner_text() == "10 of 186 claims"
+        page.get_by_label("Words").fill("criterion")
+        assert 0 < page.locator(".scoreboard tbody tr:visible").count() < COUNTS["not reproduced"]
+        page.get_by_role("button", name="Show all").click()
+        page.wait_for_function("document.querySelectorAll('.scoreboard tbody tr:not([hidden])').length === 186")
+        assert problems == []
+
+    def test_the_address_carries_a_filter_from_the_front_page(self, table):
+        page, problems = table
+        real.load(page, "book/index.html")
+        page.locator("main a", has_text="reproduced with a correction").first.click()
+        page.wait_for_selector(".scoreboard-controls:visible")
+        assert page.locator(".scoreboard tbody tr:visible").count() == COUNTS["reproduced with a correction"]
+        assert problems == []
+
+    def test_a_header_sorts_up_and_then_down_with_the_keyboard_too(self, table):
+        page, problems = table
+        real.load(page, "book/scoreboard.html")
+        ids = page.locator(".scoreboard tbody tr th code")
+        header = page.locator(".scoreboard thead th").first
+        header.get_by_role("button").press("Enter")
+        up = ids.all_inner_texts()
+        assert header.get_attribute("aria-sort") == "ascending"
+        header.get_by_role("button").press("Enter")
+        assert header.get_attribute("aria-sort") == "descending"
+        assert up[0].startswith("simpletir.")
+        assert ids.all_inner_texts()[0].startswith("toolrl.")
+        assert problems == []
+
+    def test_each_row_leads_to_its_row_in_a_chapter(self, table):
+        page, problems = table
+        real.load(page, "book/scoreboard.html#claim-toolrl-p2-counterexample")
+        row = page.locator("#claim-toolrl-p2-counterexample")
+        row.get_by_role("link", name="chapter 2").click()
+        page.wait_for_url("**/02_greedy_vs_optimal.html#claim-toolrl-p2-counterexample")
+        assert "7/3" in page.locator("#claim-toolrl-p2-counterexample").inner_text()
+        assert problems == []
+
+    def test_the_files_beside_the_page_are_those_that_it_offers(self, table):
+        for name in scoreboard_page.FILES:
+            assert (build.HTML / "book" / name).read_text(encoding="utf8") == scoreboard_page.file_text(name)

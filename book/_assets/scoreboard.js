@@ -34,10 +34,9 @@ window.addEventListener("DOMContentLoaded", () => {
       const down = header.getAttribute("aria-sort") === "ascending";
       headers.forEach((other) => other.removeAttribute("aria-sort"));
       header.setAttribute("aria-sort", down ? "descending" : "ascending");
-      const key = (row) => row.cells[column].innerText;
+      const keys = new Map(rows.map((row) => [row, row.cells[column].textContent]));
       const order = new Intl.Collator("en", { numeric: true }).compare;
-      const sorted = [...rows].sort((a, b) => (down ? -1 : 1) * order(key(a), key(b)));
-      body.append(...sorted);
+      body.append(...[...rows].sort((a, b) => (down ? -1 : 1) * order(keys.get(a), keys.get(b))));
     });
   });
 

@@ -23,6 +23,7 @@ def raw(html: str) -> str:
 
 PARTS: dict[str, Callable[[], str]] = {
     "five answers": lambda: raw(front.five_answers_html()),
+    "doors": front.doors,
     "scoreboard in one line": lambda: raw(scoreboard_page.in_one_line() + scoreboard_page.bar_html()),
     "scoreboard": lambda: raw(scoreboard_page.table_html()),
     "differences": differences.page,

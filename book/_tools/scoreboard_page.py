@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 
 from book._tools import execute
+from toolrl_core.explain.claims import shown_text
 from toolrl_core.explain.ledger import VERDICTS, load_claims
 from toolrl_core.explain.scoreboard import Scoreboard, ScoreboardRow, collect, scoreboard
 
@@ -115,9 +116,9 @@ def _correction_row(row: ScoreboardRow) -> str:
     unit = f" {claim.unit}" if claim.unit else ""
     return (
         f'<tr style="vertical-align: top"><th scope="row" style="font-weight: normal; text-align: left">'
-        f'<a href="{address}">{escape(claim.statement)}</a><br><small>{note} note, section {escape(claim.section)}'
+        f'<a href="{address}">{shown_text(claim.statement)}</a><br><small>{note} note, section {escape(claim.section)}'
         f"</small></th><td>{escape(_numbers(claim.printed_numbers) + unit)}</td>"
-        f"<td>{escape(row.record.ours if row.record else '')}</td><td>{escape(claim.correction)}</td></tr>"
+        f"<td>{shown_text(row.record.ours if row.record else '')}</td><td>{shown_text(claim.correction)}</td></tr>"
     )
 
 

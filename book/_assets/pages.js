@@ -1,0 +1,10 @@
+// The folding marks of the table of contents get words, and paper shows what is folded.
+window.addEventListener("DOMContentLoaded", () => {
+  for (const mark of document.querySelectorAll(".bd-sidebar-primary summary")) {
+    const page = mark.closest("li")?.querySelector("a")?.textContent.trim();
+    mark.setAttribute("aria-label", `Pages under ${page}`);
+  }
+});
+window.addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll(".bd-content details")) details.open = true;
+});
