@@ -322,6 +322,8 @@ class LengthReward:
     def __post_init__(self) -> None:
         if not (self.target > 0 and self.horizon > 0 and math.isfinite(self.target + self.horizon + self.growth)):
             raise ValueError(f"target and horizon must be positive, found {self.target!r} and {self.horizon!r}")
+        if self.growth < 0:
+            raise ValueError(f"growth must be at least 0, found {self.growth!r}")
 
     @property
     def needs_step(self) -> bool:

@@ -54,7 +54,7 @@ _DEFAULTS: dict[str, Any] = {
 
 
 class RewardSpec:
-    """State every choice of a tool-call reward; every option has the paper's value as its default.
+    r"""State every choice of a tool-call reward; every option has the paper's value as its default.
 
     Parameters
     ----------
@@ -110,16 +110,27 @@ class RewardSpec:
     -----
     ToolRL note §3, §5 and §6; the released code's nine environment variables are options here.
 
+    Granularity and credit are two axes. With :math:`J` the name score, :math:`J_p` the Jaccard index of a pair's
+    keys, :math:`v_p` its right values and :math:`k_p` the expected ones, R and S are the raw points reached and
+    reachable of n expected calls:
+
+    - parameter, partial: :math:`R = J + \sum_p (J_p + v_p)`, :math:`S = 1 + n + \sum_p k_p` (the paper's Original);
+      exact (Finegrained): J and each :math:`J_p` count only when they are 1.
+    - call, partial (ours): :math:`R = J + \sum_p (J_p + v_p) / (1 + k_p)`, :math:`S = 1 + n`; exact (Intermediate):
+      J and each call count only when all of it is right.
+    - answer, partial (ours): :math:`R = J \cdot \frac{1}{n} \sum_p (J_p + v_p) / (1 + k_p)`, :math:`S = 1`, with
+      R = J where no call is expected; exact (Coarse): 1 only when the calls, names included, are the expected ones.
+
+    `ordered` changes exact comparisons alone; with partial credit it has no effect.
+
     Examples
     --------
     >>> RewardSpec(names="multiset").names
     'multiset'
-    >>> RewardSpec(strict_match=True)
+    >>> RewardSpec(strict_match=True)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    ValueError: unknown option 'strict_match': choose from parser, accept_python_literals, prefilled_thought, \
-matching, same_name, names, equality, unordered, name_aliases, schemas, extra_calls, no_call, exact_shortcut, \
-granularity, credit, name_credit, ordered, call_equality, format_rule, schedule, length_reward
+    ValueError: unknown option 'strict_match': choose from parser, accept_python_literals, ..., length_reward
     """
 
     __slots__ = (*_DEFAULTS, "name")
