@@ -10,6 +10,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from toolrl_core.action_trees import Action as Action
+    from toolrl_core.action_trees import resample_credit as resample_credit
     from toolrl_core.advantages import ComponentAdvantages as ComponentAdvantages
     from toolrl_core.advantages import group_advantages as group_advantages
     from toolrl_core.advantages import kl_in_reward as kl_in_reward
@@ -80,6 +82,10 @@ if TYPE_CHECKING:
     from toolrl_core.pairs import pair_scores as pair_scores
     from toolrl_core.parsing import ParsedCompletion as ParsedCompletion
     from toolrl_core.parsing import parse_completion as parse_completion
+    from toolrl_core.prescriptions import PRESCRIPTIONS as PRESCRIPTIONS
+    from toolrl_core.prescriptions import account_credit as account_credit
+    from toolrl_core.prescriptions import prescription_cost as prescription_cost
+    from toolrl_core.prescriptions import veto_credit as veto_credit
     from toolrl_core.reasons import Finding as Finding
     from toolrl_core.reasons import Reason as Reason
     from toolrl_core.rewards import iter_scores as iter_scores
@@ -105,6 +111,7 @@ if TYPE_CHECKING:
     from toolrl_core.turns import turn_verdict as turn_verdict
 
 _HOMES = {
+    "action_trees": ("Action", "resample_credit"),
     "advantages": ("ComponentAdvantages", "group_advantages", "kl_in_reward", "normalise_each_then_sum"),
     "array_scores": ("ArrayScores", "score_arrays"),
     "arrays": ("CallArrays", "CaseArrays", "draw_cases", "to_calls"),
@@ -153,6 +160,7 @@ _HOMES = {
     "mistakes": ("MISTAKES", "Mistake", "NotApplicable", "apply_mistake", "corrupt"),
     "pairs": ("pair_scores",),
     "parsing": ("ParsedCompletion", "parse_completion"),
+    "prescriptions": ("PRESCRIPTIONS", "account_credit", "prescription_cost", "veto_credit"),
     "reasons": ("Finding", "Reason"),
     "rewards": ("iter_scores", "score"),
     "schedules": ("LengthReward", "Scales", "Schedule", "constant", "dynamic", "equal_max", "linear", "two_stage"),
