@@ -36,7 +36,7 @@ def test_a_score_is_the_same_as_in_a_notebook():
     breakdown = score(GREEDY.completion, GREEDY.ground_truth, RewardSpec.preset("paper"))
     assert answer["breakdown"] == json.loads(json.dumps(breakdown.to_dict()))
     assert answer["ladder"] == breakdown._repr_html_()
-    assert answer["summary"] == "2.167 points under paper (released -0.333, robust -0.571)."
+    assert answer["summary"] == "2.167 points under paper (released −0.333, robust −0.571)."
     assert "<svg" in answer["matching"]
     assert answer["comparison"].count('<th scope="col">') == 3
 
@@ -47,7 +47,7 @@ def test_options_of_ones_own_have_a_column_of_their_own():
         kind="score", completion=GREEDY.completion, ground_truth=GREEDY.ground_truth, preset="paper", options=options
     )
     assert answer["breakdown"]["correctness"] == pytest.approx(-7 / 6)
-    assert answer["summary"].startswith("-0.167 points under your options (paper 2.167,")
+    assert answer["summary"].startswith("−0.167 points under your options (paper 2.167,")
     assert '<th scope="col">your options</th>' in answer["comparison"]
 
 

@@ -37,23 +37,27 @@ def table_html(caption: str, head: Sequence[str], rows: Iterable[tuple[str, Sequ
 def score_summary(result: RewardBreakdown, columns: Mapping[str, RewardBreakdown]) -> str:
     """Say the total in one sentence, with the totals of the other rewards."""
     name = result.spec.name or "your options"
-    others = ", ".join(f"{other} {b.total:.3f}" for other, b in columns.items() if other != name)
-    return f"{result.total:.3f} points under {name} ({others})."
+    others = ", ".join(f"{other} {_points(b.total)}" for other, b in columns.items() if other != name)
+    return f"{_points(result.total)} points under {name} ({others})."
 
 
 def comparison_html(columns: Mapping[str, RewardBreakdown]) -> str:
     """Write the scores of one completion under several rewards, a column each."""
     scores = columns.values()
     rows = (
-        ("total", [f"<strong>{b.total:.3f}</strong>" for b in scores]),
-        ("correctness", [f"{b.correctness:.3f}" for b in scores]),
-        ("format", ["none" if b.format is None else f"{b.format:.3f}" for b in scores]),
+        ("total", [f"<strong>{_points(b.total)}</strong>" for b in scores]),
+        ("correctness", [_points(b.correctness) for b in scores]),
+        ("format", ["none" if b.format is None else _points(b.format) for b in scores]),
         ("raw points", [f"{b.matched:.3f} of {b.maximum:g}" for b in scores]),
         ("calls read", [_calls(b) for b in scores]),
         ("pairs", [_pairs(b) for b in scores]),
         ("reasons", [_codes(b) for b in scores]),
     )
     return table_html("Points under each reward", ["", *map(escape, columns)], rows)
+
+
+def _points(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
 
 
 def _calls(breakdown: RewardBreakdown) -> str:
