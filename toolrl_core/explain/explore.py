@@ -115,7 +115,7 @@ def explore(
     first = tuple(_position(name, grid, (start or {}).get(name)) for name, grid in grids.items())
 
     descriptions = [(labels or {}).get(name, name.replace("_", " ")) for name in grids]
-    width = f"{max(map(len, descriptions)) * 0.52:g}em"  # one width, so that the sliders stand below each other
+    width = f"{max(map(len, descriptions)) * 0.62:g}em"  # one width, so that the sliders stand below each other
     sliders = [
         widgets.SelectionSlider(
             options=[(label, index) for index, label in enumerate(grid)],
