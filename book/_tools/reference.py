@@ -20,9 +20,13 @@ PAGES: Mapping[str, tuple[str, ...]] = {
     "compare": ("equality", "matching", "pairs", "formats", "schedules"),
     "optimise": ("advantages", "dialects", "group_report", "clipping", "gradients"),
     "turns": ("turns", "contracts", "trajectories", "trajectory_files", "masks", "filter_policies", "boxed"),
+    "audit": ("audit",),
     "study": ("mistakes", "arrays", "array_scores", "bfcl"),
 }
-"""Modules of each page; a module that no page names goes to the last one."""
+"""Modules and folders of each page; a module that no page names goes to the last one."""
+
+FIRST = "score"
+"""The name that the first page starts with."""
 
 CHAPTER_OF_MODULE: Mapping[str, str] = {
     "rewards": "01_reward_anatomy",
@@ -47,6 +51,8 @@ CHAPTER_OF_MODULE: Mapping[str, str] = {
     "group_report": "06_advantages",
     "clipping": "07_rare_tokens_push_hardest",
     "gradients": "07_rare_tokens_push_hardest",
+    "audit": "11_audit_your_rollouts",
+    "adapters": "12_use_it_in_your_trainer",
     "boxed": "08_drift_and_void_turns",
     "contracts": "08_drift_and_void_turns",
     "filter_policies": "09_veto_mask_or_drop",
@@ -55,7 +61,7 @@ CHAPTER_OF_MODULE: Mapping[str, str] = {
     "trajectory_files": "08_drift_and_void_turns",
     "turns": "08_drift_and_void_turns",
 }
-"""The chapter that explains a module, for names that no notebook uses itself."""
+"""The chapter that explains a module or folder, for names that no notebook uses itself."""
 
 
 def module_of(name: str) -> str:
@@ -66,7 +72,8 @@ def module_of(name: str) -> str:
 def page_of(name: str) -> str:
     """Give the page that documents a public name."""
     homes = {module: page for page, modules in PAGES.items() for module in modules}
-    return homes.get(module_of(name), list(PAGES)[-1])
+    module = module_of(name)
+    return homes.get(module) or homes.get(module.partition(".")[0], list(PAGES)[-1])
 
 
 def names_of(page: str) -> list[str]:
@@ -81,7 +88,7 @@ def names_of(page: str) -> list[str]:
         raise ValueError(f"there is no page {page!r} of the reference; valid: {', '.join(PAGES)}")
     order = {module: place for place, module in enumerate(PAGES[page])}
     names = [name for name in toolrl_core.__all__ if page_of(name) == page]
-    return sorted(names, key=lambda name: (order.get(module_of(name), len(order)), name.lower()))
+    return sorted(names, key=lambda name: (order.get(module_of(name), len(order)), name != FIRST, name.lower()))
 
 
 def kind_of(name: str) -> str:
@@ -108,8 +115,9 @@ def _used_names(notebook: Path, _changed: int) -> frozenset[str]:
 def chapters_of(name: str) -> list[str]:
     """List the stems of the notebooks that use a public name, else the one that explains its module."""
     using = [path.stem for path in execute.sources() if name in _used_names(path, path.stat().st_mtime_ns)]
-    explaining = [stem for stem in [CHAPTER_OF_MODULE.get(module_of(name), "")] if stem]
-    return using or explaining
+    module = module_of(name)
+    explaining = CHAPTER_OF_MODULE.get(module) or CHAPTER_OF_MODULE.get(module.partition(".")[0])
+    return using or ([explaining] if explaining else [])
 
 
 def summary_of(name: str) -> str:
