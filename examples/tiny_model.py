@@ -62,6 +62,7 @@ def make_model(tokenizer, *, width=64, layers=2, seed=0):
         num_key_value_heads=2,
         max_position_embeddings=512,
         tie_word_embeddings=True,
+        initializer_range=0.1,
         eos_token_id=tokenizer.eos_token_id,
         pad_token_id=tokenizer.pad_token_id,
         bos_token_id=None,
@@ -69,7 +70,7 @@ def make_model(tokenizer, *, width=64, layers=2, seed=0):
     return Qwen2ForCausalLM(config)
 
 
-def warm_up(model, tokenizer, rows, *, steps=150, seed=0):
+def warm_up(model, tokenizer, rows, *, steps=200, seed=0):
     """Show the model damaged answers, so that it knows the form and some of the content."""
     rng = np.random.default_rng(seed)
     optimiser = torch.optim.AdamW(model.parameters(), lr=3e-3)
@@ -79,7 +80,7 @@ def warm_up(model, tokenizer, rows, *, steps=150, seed=0):
         for place in rng.integers(len(rows), size=16):
             prompt, calls = rows[place]
             right = [ToolCall(call["name"], call["parameters"]) for call in calls]
-            damaged = corrupt(right, rng, argument_right=0.5)
+            damaged = corrupt(right, rng, argument_right=0.6)
             texts.append(prompt + written([call.to_dict() for call in damaged]) + tokenizer.eos_token)
         batch = tokenizer(texts, return_tensors="pt", padding=True, padding_side="right")
         labels = batch["input_ids"].masked_fill(batch["attention_mask"] == 0, -100)

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+import numpy as np
 import torch
 from tiny_model import booking_rows, make_model, make_tokenizer, warm_up, written
 from transformers import AutoTokenizer
@@ -25,7 +26,7 @@ SYSTEM = """You book hotels with the tool book(city: string, nights: integer). A
 </tool_call>"""
 
 
-def prepare(name, seed, warm_up_steps=150):
+def prepare(name, seed, warm_up_steps=200):
     """Return a model, its tokenizer, and prompts with the calls that they want."""
     rows = booking_rows()
     if name == "tiny":
@@ -46,7 +47,8 @@ def configure(name, steps, folder, seed):
         per_device_train_batch_size=32,
         num_generations=8,
         max_completion_length=64 if name == "tiny" else 128,
-        learning_rate=1e-3 if name == "tiny" else 1e-6,
+        learning_rate=5e-4 if name == "tiny" else 1e-6,
+        lr_scheduler_type="constant",
         logging_steps=1,
         save_strategy="no",
         report_to="none",
@@ -61,7 +63,12 @@ def draw(history, path):
     logs = [entry for entry in history if "reward" in entry]
     steps = [entry["step"] for entry in logs]
     _, (upper, lower) = plt.subplots(2, 1, sharex=True, figsize=(7, 5), layout="constrained")
-    upper.plot(steps, [entry["reward"] for entry in logs], color="#0072b2")
+    rewards = np.array([entry["reward"] for entry in logs])
+    window = min(10, len(rewards))
+    smooth = np.convolve(rewards, np.ones(window) / window, mode="valid")
+    upper.plot(steps, rewards, color="#0072b2", alpha=0.4, linewidth=1)
+    upper.plot(steps[window - 1 :], smooth, color="#0072b2", linewidth=2, label=f"mean of {window} steps")
+    upper.legend(loc="lower right")
     upper.axhline(4, color="grey", linestyle=":", linewidth=1)
     upper.set_ylabel("mean reward (points)")
     lower.plot(steps, [entry["frac_reward_zero_std"] for entry in logs], color="#d55e00")
@@ -74,8 +81,8 @@ def main():
     """Read the command line, train, and draw."""
     parser = argparse.ArgumentParser(description="Train a model to call a tool, and plot its reward.")
     parser.add_argument("--model", default="tiny", help="tiny, or a model's name on the hub (default: %(default)s)")
-    parser.add_argument("--steps", type=int, default=60, help="training steps (default: %(default)s)")
-    parser.add_argument("--warm-up", type=int, default=150, help="steps that show the tiny model damaged answers")
+    parser.add_argument("--steps", type=int, default=80, help="training steps (default: %(default)s)")
+    parser.add_argument("--warm-up", type=int, default=200, help="steps that show the tiny model damaged answers")
     parser.add_argument("--folder", type=Path, default=Path("runs"), help="where results go (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
@@ -88,7 +95,8 @@ def main():
     picture = arguments.folder / "reward.png"
     draw(trainer.state.log_history, picture)
     rewards = [entry["reward"] for entry in trainer.state.log_history if "reward" in entry]
-    sys.stdout.write(f"mean reward: {rewards[0]:.2f} in the first step, {rewards[-1]:.2f} in the last; see {picture}\n")
+    first, last = sum(rewards[:10]) / len(rewards[:10]), sum(rewards[-10:]) / len(rewards[-10:])
+    sys.stdout.write(f"mean reward: {first:.2f} in the first ten steps, {last:.2f} in the last ten; see {picture}\n")
 
 
 if __name__ == "__main__":

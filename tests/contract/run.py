@@ -65,6 +65,7 @@ def build(trainer, uv):
     stamp = BUILD / trainer / "installed"
     if stamp.exists() and stamp.read_text(encoding="utf8") == fingerprint(trainer):
         return
+    print(f"  {trainer}: installing, a minute or two", flush=True)
     pins = HERE / f"{trainer}.txt"
     newest = NEWEST_PYTHON.get(trainer)
     too_new = newest is not None and sys.version_info[:2] > newest
@@ -108,14 +109,16 @@ def main():
     uv = find_uv()
     for place, trainer in enumerate(arguments.trainers, 1):
         start = time.monotonic()
-        print(f"[{place}/{len(arguments.trainers)}] {trainer}: installing", flush=True)
+        label = f"[{place}/{len(arguments.trainers)}] {trainer}"
         if arguments.lock:
+            print(f"{label}: solving", flush=True)
             lock(trainer, uv)
             continue
+        print(label, flush=True)
         build(trainer, uv)
-        print(f"[{place}/{len(arguments.trainers)}] {trainer}: testing ({time.monotonic() - start:.0f} s)", flush=True)
+        print(f"{label}: testing ({time.monotonic() - start:.0f} s)", flush=True)
         test(trainer)
-        print(f"[{place}/{len(arguments.trainers)}] {trainer}: done ({time.monotonic() - start:.0f} s)", flush=True)
+        print(f"{label}: done ({time.monotonic() - start:.0f} s)", flush=True)
 
 
 if __name__ == "__main__":
