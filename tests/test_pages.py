@@ -2,10 +2,12 @@
 
 import ast
 import doctest
+import importlib.util
 import re
 import shutil
 import tomllib
 from fractions import Fraction
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -229,6 +231,17 @@ class TestPublication:
     def test_a_configuration_without_the_setting_is_refused(self):
         with pytest.raises(ValueError, match="needs one line for toolrl_repository, found 0"):
             publish.filled_in("title: x\n", "https://github.com/owner/name", "main")
+
+    def test_chapters_get_buttons_only_where_the_address_is_known(self):
+        path = ROOT / "book" / "_ext" / "toolrl_pages.py"
+        spec = importlib.util.spec_from_file_location("toolrl_pages", path)
+        extension = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(extension)
+        for address in ("", "https://github.com/owner/name"):
+            config = SimpleNamespace(toolrl_repository=address, toolrl_revision="0123abc", html_theme_options={})
+            extension.offer_launching(None, config)
+            assert bool(config.html_theme_options.get("launch_buttons")) == bool(address)
+            assert config.html_theme_options.get("repository_url", "") == address
 
     def test_the_workflow_runs_the_two_commands_and_uploads_the_site(self):
         workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "pages.yml").read_text(encoding="utf8"))

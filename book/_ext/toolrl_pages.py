@@ -122,8 +122,8 @@ def finish_page(
 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Connect the hooks."""
-    app.add_config_value("toolrl_repository", "", "html")
-    app.add_config_value("toolrl_revision", "main", "html")
+    app.add_config_value("toolrl_repository", "", "env")
+    app.add_config_value("toolrl_revision", "main", "env")
     app.connect("config-inited", offer_launching)
     app.connect("source-read", fill_in)
     app.connect("missing-reference", find_name)
