@@ -3,7 +3,7 @@ PYTHON ?= python3
 RUN := .venv/bin/python
 INSTALLED := .venv/installed
 
-.PHONY: help install data book test check contract lab strip bench screenshots lock clean
+.PHONY: help install data book test check contract lab strip bench pdf screenshots lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1	/'
@@ -45,6 +45,9 @@ strip: install ## remove outputs from the notebooks, as JupyterLab saves them th
 
 bench: install ## compare ways to compute the same numbers
 	$(RUN) benchmarks/run.py
+
+pdf: book ## print the whole book into _build/book.pdf
+	@$(RUN) -m tests.paper
 
 screenshots: book ## picture every page, light, dark and narrow, into _build/screenshots/
 	@$(RUN) -m tests.browser

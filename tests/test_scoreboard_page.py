@@ -126,6 +126,11 @@ def table():
         pytest.skip(f"THE SCOREBOARD WAS NOT TESTED IN A BROWSER: {error}")
 
 
+def real_problems(problems):
+    """Leave out that a file of an earlier page has not changed since."""
+    return [problem for problem in problems if not problem.startswith("status 304")]
+
+
 @pytest.mark.book
 class TestInTheBrowser:
     def test_the_filter_shows_the_rows_of_a_verdict_and_says_how_many(self, table):
@@ -138,7 +143,7 @@ class TestInTheBrowser:
         assert 0 < page.locator(".scoreboard tbody tr:visible").count() < COUNTS["not reproduced"]
         page.get_by_role("button", name="Show all").click()
         page.wait_for_function("document.querySelectorAll('.scoreboard tbody tr:not([hidden])').length === 186")
-        assert problems == []
+        assert real_problems(problems) == []
 
     def test_the_address_carries_a_filter_from_the_front_page(self, table):
         page, problems = table
@@ -146,7 +151,7 @@ class TestInTheBrowser:
         page.locator("main a", has_text="reproduced with a correction").first.click()
         page.wait_for_selector(".scoreboard-controls:visible")
         assert page.locator(".scoreboard tbody tr:visible").count() == COUNTS["reproduced with a correction"]
-        assert problems == []
+        assert real_problems(problems) == []
 
     def test_a_header_sorts_up_and_then_down_with_the_keyboard_too(self, table):
         page, problems = table
@@ -160,7 +165,7 @@ class TestInTheBrowser:
         assert header.get_attribute("aria-sort") == "descending"
         assert up[0].startswith("simpletir.")
         assert ids.all_inner_texts()[0].startswith("toolrl.")
-        assert problems == []
+        assert real_problems(problems) == []
 
     def test_each_row_leads_to_its_row_in_a_chapter(self, table):
         page, problems = table
@@ -169,7 +174,7 @@ class TestInTheBrowser:
         row.get_by_role("link", name="chapter 2").click()
         page.wait_for_url("**/02_greedy_vs_optimal.html#claim-toolrl-p2-counterexample")
         assert "7/3" in page.locator("#claim-toolrl-p2-counterexample").inner_text()
-        assert problems == []
+        assert real_problems(problems) == []
 
     def test_the_files_beside_the_page_are_those_that_it_offers(self, table):
         for name in scoreboard_page.FILES:

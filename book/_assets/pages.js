@@ -1,4 +1,4 @@
-// The folding marks of the table of contents get words, and paper shows what is folded.
+// The folding marks of the table of contents get words, and paper shows folded tables; code stays folded.
 window.addEventListener("DOMContentLoaded", () => {
   for (const mark of document.querySelectorAll(".bd-sidebar-primary summary")) {
     const page = mark.closest("li")?.querySelector("a")?.textContent.trim();
@@ -6,5 +6,5 @@ window.addEventListener("DOMContentLoaded", () => {
   }
 });
 window.addEventListener("beforeprint", () => {
-  for (const details of document.querySelectorAll(".bd-content details")) details.open = true;
+  for (const details of document.querySelectorAll(".bd-content details:not(.hide)")) details.open = true;
 });

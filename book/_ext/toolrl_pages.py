@@ -85,7 +85,7 @@ def defined_names() -> frozenset[str]:
 
 def write_files(app: Sphinx, problem: Exception | None) -> None:
     """Write the files that the scoreboard page offers, beside it."""
-    if problem is None and app.builder.format == "html":
+    if problem is None and app.builder.name == "html":
         for name in scoreboard_page.FILES:
             (Path(app.outdir) / "book" / name).write_text(scoreboard_page.file_text(name), encoding="utf8")
 
