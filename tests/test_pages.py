@@ -99,6 +99,13 @@ class TestDifferences:
     def test_values_are_written_exactly_where_a_fraction_is_simple(self):
         assert [shown(value) for value in (-9 / 5, 3.0, 0.9960937, "void")] == ["−9/5", "3", "0.9961", "void"]
 
+    def test_each_session_on_the_page_gives_the_values_beside_it(self):
+        sessions = re.findall(r"```python\n(.*?)\n```", differences.page(), re.DOTALL)
+        assert len(sessions) >= 14
+        for text in sessions:
+            example = doctest.DocTestParser().get_doctest(f"{text}\n", {}, "session", None, 0)
+            assert doctest.DocTestRunner().run(example).failed == 0, text
+
     def test_a_missing_value_stops_the_build(self):
         with pytest.raises(ValueError, match="nan"):
             shown(float("nan"))

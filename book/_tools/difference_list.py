@@ -82,7 +82,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         links=rlla("L149-L192"),
         ports=SAME_PORT,
         example="Expected `f(a=1, k=0)` and `f(a=2, k=0)`; the answer has `f(a=2, k=0)` alone.",
-        values=lambda: given.correctness([call("f", a=1, k=0), call("f", a=2, k=0)], [call("f", a=2, k=0)]),
+        values=given.Correctness([call("f", a=1, k=0), call("f", a=2, k=0)], [call("f", a=2, k=0)]),
         chapter="02_greedy_vs_optimal",
         claim="toolrl.6.2.greedy_unusable",
     ),
@@ -95,7 +95,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         links=rlla("L165"),
         ports=SAME_PORT,
         example="Expected `f(a=1)` and `g(b=2)`; the answer is `g(a=1)` and `f(b=2)`.",
-        values=lambda: given.correctness(TWO, [call("g", a=1), call("f", b=2)]),
+        values=given.Correctness(TWO, [call("g", a=1), call("f", b=2)]),
         chapter="01_reward_anatomy",
         claim="toolrl.3.3.full_marks",
     ),
@@ -108,7 +108,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         links=rlla("L34-L40"),
         ports=SAME_PORT,
         example="Expected `f(a=1)` and `f(a=2)`; the answer is `f(a=1)`.",
-        values=lambda: given.correctness([call("f", a=1), call("f", a=2)], [call("f", a=1)]),
+        values=given.Correctness([call("f", a=1), call("f", a=2)], [call("f", a=1)]),
         chapter="01_reward_anatomy",
     ),
     Difference(
@@ -120,7 +120,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         links=rlla("L23-L32"),
         ports=SAME_PORT,
         example="Expected `f()`; the answer is `g()`. By the formula the empty arguments still agree.",
-        values=lambda: given.correctness([call("f")], [call("g")]),
+        values=given.Correctness([call("f")], [call("g")]),
         chapter="01_reward_anatomy",
         claim="toolrl.6.1.empty_keys",
     ),
@@ -133,7 +133,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         links=rlla("L178"),
         ports=SAME_PORT,
         example="Expected `f(a=1)`; the answer is `f(a=1, z=9)`.",
-        values=lambda: given.correctness([F1], [call("f", a=1, z=9)]),
+        values=given.Correctness([F1], [call("f", a=1, z=9)]),
         chapter="01_reward_anatomy",
         claim="toolrl.6.1.extra_key_free",
     ),
@@ -146,7 +146,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         links=rlla("L34-L40"),
         ports=SAME_PORT,
         example="Expected `f(a=1)`; the answer is five times `f(a=1)`.",
-        values=lambda: given.correctness([F1], [F1] * 5),
+        values=given.Correctness([F1], [F1] * 5),
         chapter="01_reward_anatomy",
         claim="toolrl.6.1.extra_call_free",
     ),
@@ -159,7 +159,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         links=rlla("L132") + rlla("L181"),
         ports=f"{SAME_PORT} BFCL's checker knows types and several accepted values.",
         example="Expected `f(a=1)`; the answer is `f(a=true)`.",
-        values=lambda: given.correctness([F1], [call("f", a=True)]),
+        values=given.Correctness([F1], [call("f", a=True)]),
         chapter="05_equality_and_format",
     ),
     Difference(
@@ -171,7 +171,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         links=rlla("L227-L233"),
         ports=SAME_PORT,
         example="Expected a reply and no call; the answer calls `f(a=1)`.",
-        values=lambda: given.correctness([], RIGHT),
+        values=given.Correctness([], RIGHT),
         chapter="01_reward_anatomy",
         claim="toolrl.6.1.total_range",
     ),
@@ -183,7 +183,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         links=rlla("L243-L247"),
         ports=(f"The ports in verl 0.9.1 (lines 176 to 187) and in [ms-swift's examples]({SWIFT}) read lines too."),
         example="Expected `f(a=1)`; the answer has the same call, indented over several lines.",
-        values=lambda: given.correctness(
+        values=given.Correctness(
             [F1], f'{PLAN}<tool_call>\n{{\n  "name": "f",\n  "parameters": {{"a": 1}}\n}}\n</tool_call>'
         ),
         chapter="01_reward_anatomy",
@@ -200,9 +200,7 @@ DIFFERENCES: tuple[Difference, ...] = (
             "parsed, as in TRL, say `arguments`."
         ),
         example='Expected `f(a=1)`; the answer is `{"name": "f", "arguments": {"a": 1}}`.',
-        values=lambda: given.correctness(
-            [F1], f'{PLAN}<tool_call>\n{{"name": "f", "arguments": {{"a": 1}}}}\n</tool_call>'
-        ),
+        values=given.Correctness([F1], f'{PLAN}<tool_call>\n{{"name": "f", "arguments": {{"a": 1}}}}\n</tool_call>'),
         chapter="01_reward_anatomy",
     ),
     Difference(
@@ -212,7 +210,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         links=rlla("L243"),
         ports=SAME_PORT,
         example="Expected `f(a=1)`; the thought reads *I need a <tool_call> here*, and the call is right.",
-        values=lambda: given.correctness([F1], RIGHT.replace(" plan ", " I need a <tool_call> here ")),
+        values=given.Correctness([F1], RIGHT.replace(" plan ", " I need a <tool_call> here ")),
         chapter="01_reward_anatomy",
     ),
     Difference(
@@ -225,7 +223,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         ports="verl 0.9.1's port has the same patterns (lines 57 to 88).",
         example="A right answer with the words *Here it is.* between thought and call.",
         unit="format, 0 or 1 point",
-        values=lambda: given.formats([F1], RIGHT.replace("</think>\n", "</think>\nHere it is.\n")),
+        values=given.Formats([F1], RIGHT.replace("</think>\n", "</think>\nHere it is.\n")),
         chapter="05_equality_and_format",
         claim="toolrl.3.4.text_between",
     ),
@@ -237,7 +235,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         links=rlla("L75-L90"),
         example="A right answer whose block of calls stands twice.",
         unit="format, 0 or 1 point",
-        values=lambda: given.formats([F1], RIGHT + RIGHT.removeprefix(PLAN.strip())),
+        values=given.Formats([F1], RIGHT + RIGHT.removeprefix(PLAN.strip())),
         chapter="05_equality_and_format",
         claim="toolrl.6.3.repeated",
     ),
@@ -251,7 +249,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         links=rlla("L75-L90"),
         example="A call is expected; the answer is a thought and a response without any call.",
         unit="format, 0 or 1 point",
-        values=lambda: given.formats([F1], f"{PLAN}<response> No. </response>"),
+        values=given.Formats([F1], f"{PLAN}<response> No. </response>"),
         chapter="05_equality_and_format",
         claim="toolrl.3.4.one_may_be_missing",
     ),
@@ -279,9 +277,7 @@ DIFFERENCES: tuple[Difference, ...] = (
         links=rlla("L26-L29") + rlla("L137-L140"),
         ports=f"verl 0.9.1's port has none of the tiers; [ms-swift's]({SWIFT}) has the same flags.",
         example="Expected `f(a=1)` and `g(b=2)`; the answer has both, in the other order.",
-        values=lambda: given.correctness(
-            TWO, TWO[::-1], ("finegrained", "released_refined", "coarse", "released_coarse")
-        ),
+        values=given.Correctness(TWO, TWO[::-1], ("finegrained", "released_refined", "coarse", "released_coarse")),
         chapter="04_granularity_density",
     ),
     Difference(

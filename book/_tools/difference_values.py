@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -42,22 +43,64 @@ def text_of(calls: Sequence[Mapping[str, Any]]) -> str:
     return f"{PLAN}<tool_call>\n{lines}\n</tool_call>"
 
 
-def correctness(truth: Any, answer: Any, presets: Sequence[str] = PRESETS) -> Values:
-    """Score one answer's correctness under several presets, in points from -3 to 3."""
-    completion = answer if isinstance(answer, str) else text_of(answer)
-    return {preset: score(completion, truth, RewardSpec.preset(preset)).correctness for preset in presets}
+@dataclass(frozen=True)
+class Correctness:
+    """One answer's correctness under several presets, in points from -3 to 3; a list of calls becomes a completion."""
+
+    truth: Any
+    answer: Any
+    presets: tuple[str, ...] = PRESETS
+
+    @property
+    def completion(self) -> str:
+        """The answer as text."""
+        return self.answer if isinstance(self.answer, str) else text_of(self.answer)
+
+    def __call__(self) -> Values:
+        """Score it."""
+        return {
+            preset: score(self.completion, self.truth, RewardSpec.preset(preset)).correctness for preset in self.presets
+        }
+
+    def code(self) -> str:
+        """Write the session that gives the values."""
+        steps = (f'score(answer, truth, RewardSpec.preset("{preset}")).correctness' for preset in self.presets)
+        return session("RewardSpec, score", self.truth, self.completion, steps, self().values())
 
 
-def formats(truth: Any, completion: str) -> Values:
-    """Judge one completion by four readings of the format rule: 1 where it holds."""
-    expected = parse_ground_truth(truth)
-    rules = {
-        "ordered_tags (note §6.3)": ordered_tags_format,
-        "literal (note §6.3, to the letter)": literal_format,
-        "released": released_format,
-        "strict (robust)": strict_format,
-    }
-    return {name: float(rule(completion, expected.requires)) for name, rule in rules.items()}
+RULES = {
+    "ordered_tags (note §6.3)": ordered_tags_format,
+    "literal (note §6.3, to the letter)": literal_format,
+    "released": released_format,
+    "strict (robust)": strict_format,
+}
+
+
+@dataclass(frozen=True)
+class Formats:
+    """One completion under four readings of the format rule: 1 where it holds."""
+
+    truth: Any
+    completion: str
+
+    def __call__(self) -> Values:
+        """Judge it."""
+        requires = parse_ground_truth(self.truth).requires
+        return {name: float(rule(self.completion, requires)) for name, rule in RULES.items()}
+
+    def code(self) -> str:
+        """Write the session that gives the verdicts."""
+        names = [rule.__name__ for rule in RULES.values()]
+        steps = (f"{name}(answer, parse_ground_truth(truth).requires)" for name in names)
+        imported = ", ".join(sorted([*names, "parse_ground_truth"]))
+        return session(imported, self.truth, self.completion, steps, (bool(value) for value in self().values()))
+
+
+def session(imported: str, truth: Any, answer: str, steps: Iterable[str], results: Iterable[object]) -> str:
+    """Write a session in Python that computes results from a ground truth and an answer."""
+    shown = (f">>> {step}\n{result!r}" for step, result in zip(steps, results, strict=True))
+    first = f">>> from toolrl_core import {imported}\n>>> truth = {truth!r}\n>>> answer = {answer!r}"
+    return "\n".join([first, *shown])
 
 
 def lengths(words: int) -> Values:

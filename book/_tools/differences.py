@@ -35,9 +35,15 @@ def section(made: Difference) -> str:
     head = "| " + " | ".join(_side(name) for name in values) + " |\n|" + "---|" * len(values)
     row = "| " + " | ".join(given.shown(value) for value in values.values()) + " |"
     title = f"({made.id})=\n## {made.topic}"
-    return "\n\n".join(
-        [title, told.rstrip(), f"{made.example} *Values: {made.unit}.*", f"{head}\n{row}", _decided(made)]
-    )
+    example = f"{made.example} *Values: {made.unit}.*"
+    parts = [title, told.rstrip(), example, f"{head}\n{row}", *_session(made), _decided(made)]
+    return "\n\n".join(parts)
+
+
+def _session(made: Difference) -> list[str]:
+    if not isinstance(made.values, given.Correctness | given.Formats):
+        return []
+    return [f"````{{admonition}} Compute it\n:class: dropdown\n```python\n{made.values.code()}\n```\n````"]
 
 
 def _code(made: Difference) -> str:
