@@ -1,0 +1,329 @@
+"""Train the miniature policy with GRPO: several rewards side by side on the same prompts and random numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+
+from toolrl_core.advantages import group_advantages, kl_in_reward
+from toolrl_core.dialects import choose_eta, find_dialect
+from toolrl_core.simulate.answer_policy import (
+    METRICS,
+    BaseStrength,
+    Decision,
+    decisions,
+    evaluate_policy,
+    initial_logits,
+    log_probabilities,
+)
+from toolrl_core.simulate.answer_rewards import answer_rewards, check_spec, examine_answers
+from toolrl_core.simulate.answer_samples import (
+    Answers,
+    chosen_log_probabilities,
+    clipped_gradient,
+    sample_answers,
+    sum_over_answer,
+)
+from toolrl_core.simulate.answers import Floats, Integers, Prompts, World, draw_prompts
+from toolrl_core.simulate.histories import History, join_seeds
+from toolrl_core.spec import RewardSpec
+
+__all__ = ["GrpoSettings", "train"]
+
+_OPTIMISERS = ("adam", "sgd")
+_TRAINING, _EVALUATION = 0, 1
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrpoSettings:
+    r"""State how the policy is trained.
+
+    Parameters
+    ----------
+    steps : int
+        Training steps; each draws new prompts.
+    prompts : int
+        Prompts of a step.
+    group_size : int
+        Answers to each prompt, G.
+    passes : int
+        Updates with each batch; the ratio clip can work from the second on.
+    clip : float
+        Half width of the interval of ratios.
+    optimiser : {"adam", "sgd"}
+        How a gradient becomes an update.
+    learning_rate : float
+        Size of an update; Adam moves a logit by about this much.
+    beta1, beta2 : float
+        Decay of Adam's first and second moment.
+    reset_at : int, optional
+        Step before which Adam's moments and its count of updates are cleared.
+    dialect : str
+        Advantage dialect, see `toolrl_core.advantages.group_advantages`.
+    eta : float, optional
+        Constant added to the standard deviation, in points; by default the dialect's own.
+    kl_coefficient : float
+        Weight of the KL penalty in the reward, in points a nat; the reference is the base policy.
+    evaluate_every : int
+        Steps between two evaluations; the first and the last policy are always evaluated.
+    evaluation_prompts : int
+        Prompts of an evaluation; each seed has its own, the same for all arms and steps.
+    evaluation_no_call_share : float
+        Chance that one of them asks for a plain response.
+
+    Raises
+    ------
+    ValueError
+        If a field is out of range; the message names it.
+
+    Examples
+    --------
+    >>> GrpoSettings(optimiser="lion")
+    Traceback (most recent call last):
+        ...
+    ValueError: unknown optimiser 'lion': choose from adam, sgd
+    """
+
+    steps: int = 105
+    prompts: int = 48
+    group_size: int = 4
+    passes: int = 2
+    clip: float = 0.2
+    optimiser: Literal["adam", "sgd"] = "adam"
+    learning_rate: float = 0.02
+    beta1: float = 0.9
+    beta2: float = 0.999
+    reset_at: int | None = None
+    dialect: str = "paper"
+    eta: float | None = None
+    kl_coefficient: float = 0.0
+    evaluate_every: int = 5
+    evaluation_prompts: int = 150
+    evaluation_no_call_share: float = 0.33
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "prompts", "group_size", "passes", "evaluate_every", "evaluation_prompts"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, found {getattr(self, name)!r}")
+        for name in ("clip", "learning_rate", "kl_coefficient"):
+            if not 0 <= getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be finite and not negative, found {getattr(self, name)!r}")
+        for name in ("beta1", "beta2"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name} must lie in [0, 1), found {getattr(self, name)!r}")
+        if not 0 <= self.evaluation_no_call_share <= 1:
+            raise ValueError(f"evaluation_no_call_share must lie in [0, 1], found {self.evaluation_no_call_share!r}")
+        if self.optimiser not in _OPTIMISERS:
+            raise ValueError(f"unknown optimiser {self.optimiser!r}: choose from {', '.join(_OPTIMISERS)}")
+        if self.reset_at is not None and self.optimiser != "adam":
+            raise ValueError("reset_at clears Adam's moments; optimiser 'sgd' has none")
+        choose_eta(find_dialect(self.dialect), self.eta)
+
+
+def train(
+    arms: Mapping[str, RewardSpec],
+    *,
+    world: World | None = None,
+    base: BaseStrength | None = None,
+    settings: GrpoSettings | None = None,
+    seeds: int = 24,
+    seed: int = 0,
+    workers: int = 1,
+    progress: bool = False,
+) -> History:
+    """Train one policy for each arm and seed, all arms on the same prompts and random numbers.
+
+    Parameters
+    ----------
+    arms : mapping of str to RewardSpec
+        Rewards by the name of their arm.
+    world, base, settings : World, BaseStrength, GrpoSettings, optional
+        The assumptions; the defaults where none are given.
+    seeds : int
+        Independent repetitions.
+    seed : int
+        Which repetitions. Number i depends on `seed` and i alone, so that runs under other settings can be compared
+        seed by seed.
+    workers : int
+        Processes that share the seeds (needs joblib); the result is the same for any number.
+    progress : bool
+        Show a progress bar (needs tqdm): over steps with one worker, over parts with several.
+
+    Returns
+    -------
+    History
+        Evaluations of every arm and seed, with paired differences.
+
+    Raises
+    ------
+    ValueError
+        If there is no arm, a spec has no closed form (see `check_spec`), a count is below 1, or an optional package
+        is missing.
+
+    Notes
+    -----
+    ToolRL note §3.4, paper arXiv 2504.13958 §3.4: advantages within groups, clipped ratios, no KL loss. Each decision
+    takes the place of a token. A miniature tests what follows from the arithmetic under the assumptions that `World`,
+    `BaseStrength` and `GrpoSettings` name; its magnitudes are its own.
+
+    Examples
+    --------
+    Tripling the whole reward changes nothing that a standard deviation does not hide:
+
+    >>> from toolrl_core.schedules import constant
+    >>> triple = RewardSpec(schedule=constant(format=(0, 3), correctness=(-9, 9)))
+    >>> short = GrpoSettings(steps=10, prompts=12)
+    >>> history = train({"once": RewardSpec(), "triple": triple}, settings=short, seeds=3)
+    >>> abs(history.paired("triple", "once", "usable").mean) < 1e-6
+    True
+    """
+    world = World() if world is None else world
+    base = BaseStrength() if base is None else base
+    settings = GrpoSettings() if settings is None else settings
+    if not arms or seeds < 1 or workers < 1:
+        raise ValueError(
+            f"give at least one arm, one seed and one worker, found {len(arms)}, seeds={seeds}, workers={workers}"
+        )
+    for spec in arms.values():
+        check_spec(spec)
+    parts = [part.tolist() for part in np.array_split(np.arange(seeds), min(workers, seeds))]
+    if len(parts) == 1:
+        return _train_seeds(arms, world, base, settings, parts[0], seed, progress=progress)
+    try:
+        joblib: Any = import_module("joblib")
+    except ImportError:
+        raise ValueError("workers above 1 need the package joblib") from None
+    tasks = [joblib.delayed(_train_seeds)(arms, world, base, settings, part, seed, progress=False) for part in parts]
+    done: Iterable[History] = joblib.Parallel(n_jobs=workers, return_as="generator")(tasks)
+    return join_seeds(list(_bar(done, len(parts), "parts") if progress else done))
+
+
+def _bar(items: Iterable[Item], total: int, unit: str) -> Iterable[Item]:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ValueError("progress=True needs the package tqdm") from None
+    bar: Iterable[Item] = tqdm(items, total=total, unit=f" {unit}")
+    return bar
+
+
+class _Optimiser:
+    """Turn gradients into updates; Adam's moments belong to each arm and seed."""
+
+    def __init__(self, settings: GrpoSettings, shape: tuple[int, ...]) -> None:
+        self.settings, self.shape = settings, shape
+        self.clear()
+
+    def clear(self) -> None:
+        self.first, self.second, self.updates = np.zeros(self.shape), np.zeros(self.shape), 0
+
+    def update(self, gradient: Floats) -> Floats:
+        rate, beta1, beta2 = self.settings.learning_rate, self.settings.beta1, self.settings.beta2
+        if self.settings.optimiser == "sgd":
+            return rate * gradient
+        self.updates += 1
+        self.first = beta1 * self.first + (1 - beta1) * gradient
+        self.second = beta2 * self.second + (1 - beta2) * gradient**2
+        mean = self.first / (1 - beta1**self.updates)
+        deviation = np.sqrt(self.second / (1 - beta2**self.updates))
+        change: Floats = rate * mean / (deviation + 1e-8)
+        return change
+
+
+def _train_seeds(
+    arms: Mapping[str, RewardSpec],
+    world: World,
+    base: BaseStrength,
+    settings: GrpoSettings,
+    numbers: Sequence[int],
+    seed: int,
+    *,
+    progress: bool,
+) -> History:
+    generators = [_generator(seed, number, _TRAINING) for number in numbers]
+    held_out = draw_prompts(
+        [_generator(seed, number, _EVALUATION) for number in numbers],
+        settings.evaluation_prompts,
+        world,
+        no_call_share=settings.evaluation_no_call_share,
+    )
+    start = np.tile(initial_logits(base), (len(arms), len(numbers), 1))
+    logits, optimiser = start, _Optimiser(settings, start.shape)
+    evaluations, evaluated, silent, clipped = [evaluate_policy(logits, held_out, world)], [0], [], []
+    steps: Iterable[int] = range(1, settings.steps + 1)
+    if progress:
+        steps = _bar(steps, settings.steps, "steps")
+    for step in steps:
+        prompts = draw_prompts(generators, settings.prompts, world)
+        table = decisions(prompts)
+        outcomes = log_probabilities(logits, table)
+        answers = sample_answers(generators, outcomes, prompts, settings.group_size, world)
+        old = chosen_log_probabilities(outcomes, answers)
+        rewards = _rewards(arms, answers, prompts, step)
+        if settings.kl_coefficient:
+            reference = chosen_log_probabilities(log_probabilities(start, table), answers)
+            ratio = {family: old[family] - reference[family] for family in old}
+            rewards = kl_in_reward(rewards, sum_over_answer(ratio, answers, prompts), settings.kl_coefficient)
+        advantages = _advantages(rewards, settings)
+        if step == settings.reset_at:
+            optimiser.clear()
+        logits, removed = _improve(logits, old, answers, advantages, prompts, table, settings, optimiser)
+        equal = (rewards.max(axis=2) == rewards.min(axis=2)).reshape(len(arms), len(numbers), settings.prompts)
+        silent.append(equal.mean(axis=2))
+        clipped.append(removed)
+        if step % settings.evaluate_every == 0 or step == settings.steps:
+            evaluations.append(evaluate_policy(logits, held_out, world))
+            evaluated.append(step)
+    return History(
+        arms=tuple(arms),
+        seed=seed,
+        numbers=tuple(numbers),
+        steps=np.array(evaluated),
+        metrics={name: np.stack([values[name] for values in evaluations], axis=2) for name in METRICS},
+        silent_groups=np.stack(silent, axis=2),
+        clipped=np.stack(clipped, axis=2),
+        logits=logits,
+    )
+
+
+def _generator(seed: int, number: int, purpose: int) -> np.random.Generator:
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number, purpose)))
+
+
+def _rewards(arms: Mapping[str, RewardSpec], answers: Answers, prompts: Prompts, step: int) -> Floats:
+    findings = examine_answers(answers, prompts)
+    return np.stack(
+        [answer_rewards(findings, answers, prompts, spec, arm=arm, step=step) for arm, spec in enumerate(arms.values())]
+    )
+
+
+def _advantages(rewards: Floats, settings: GrpoSettings) -> Floats:
+    groups: Integers = np.repeat(np.arange(rewards.shape[0] * rewards.shape[1]), rewards.shape[2])
+    flat = group_advantages(rewards.ravel(), groups, dialect=settings.dialect, eta=settings.eta)
+    shaped: Floats = flat.reshape(rewards.shape)
+    return shaped
+
+
+def _improve(
+    logits: Floats,
+    old: Mapping[str, Floats],
+    answers: Answers,
+    advantages: Floats,
+    prompts: Prompts,
+    table: Mapping[str, Decision],
+    settings: GrpoSettings,
+    optimiser: _Optimiser,
+) -> tuple[Floats, Floats]:
+    """Make the updates of one step; also return the share of decisions that the clip removes, over all passes."""
+    removed = np.zeros(logits.shape[:2])
+    for _ in range(settings.passes):
+        outcomes = log_probabilities(logits, table)
+        gradient, clipped = clipped_gradient(outcomes, old, answers, advantages, prompts, table, settings.clip)
+        removed += clipped / settings.passes
+        logits = logits + optimiser.update(gradient)
+    return logits, removed
