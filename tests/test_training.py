@@ -236,3 +236,5 @@ def test_no_arm_and_a_spec_without_closed_form_are_refused():
         train({})
     with pytest.raises(ValueError, match="prefilled_thought"):
         train({"a": RewardSpec(prefilled_thought=True)})
+    with pytest.raises(ValueError, match="at least one seed and one worker, found seeds=0, workers=1"):
+        train({"a": RewardSpec()}, seeds=0)

@@ -244,5 +244,5 @@ def evaluate_policy(logits: Floats, prompts: Prompts, world: World) -> dict[str,
         "refusal": mean(1 - calling, ~needs),
         "recall": mean(calling, needs),
         "format": mean(holds, everywhere),
-        "thought_length": mean(length @ THOUGHT_WORDS, everywhere),
+        "thought_length": mean((length * THOUGHT_WORDS).sum(axis=2), everywhere),
     }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Literal, TypeVar
+from functools import partial
+from typing import Literal
 
 import numpy as np
 
@@ -29,14 +29,14 @@ from toolrl_core.simulate.answer_samples import (
     sum_over_answer,
 )
 from toolrl_core.simulate.answers import Floats, Integers, Prompts, World, draw_prompts
-from toolrl_core.simulate.histories import History, join_seeds
+from toolrl_core.simulate.histories import History
+from toolrl_core.simulate.seeds import progress_bar, run_seeds, seed_generator
 from toolrl_core.spec import RewardSpec
 
-__all__ = ["GrpoSettings", "train"]
+__all__ = ["GrpoSettings", "Optimiser", "normalise_groups", "train"]
 
 _OPTIMISERS = ("adam", "sgd")
 _TRAINING, _EVALUATION = 0, 1
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,44 +185,36 @@ def train(
     world = World() if world is None else world
     base = BaseStrength() if base is None else base
     settings = GrpoSettings() if settings is None else settings
-    if not arms or seeds < 1 or workers < 1:
-        raise ValueError(
-            f"give at least one arm, one seed and one worker, found {len(arms)}, seeds={seeds}, workers={workers}"
-        )
+    if not arms:
+        raise ValueError("give at least one arm: a mapping of names to reward specs")
     for spec in arms.values():
         check_spec(spec)
-    parts = [part.tolist() for part in np.array_split(np.arange(seeds), min(workers, seeds))]
-    if len(parts) == 1:
-        return _train_seeds(arms, world, base, settings, parts[0], seed, progress=progress)
-    try:
-        joblib: Any = import_module("joblib")
-    except ImportError:
-        raise ValueError("workers above 1 need the package joblib") from None
-    tasks = [joblib.delayed(_train_seeds)(arms, world, base, settings, part, seed, progress=False) for part in parts]
-    done: Iterable[History] = joblib.Parallel(n_jobs=workers, return_as="generator")(tasks)
-    return join_seeds(list(_bar(done, len(parts), "parts") if progress else done))
+    alone = progress and min(workers, seeds) == 1
+    run = partial(_train_seeds, arms=arms, world=world, base=base, settings=settings, seed=seed, progress=alone)
+    return run_seeds(run, seeds=seeds, workers=workers, progress=progress)
 
 
-def _bar(items: Iterable[Item], total: int, unit: str) -> Iterable[Item]:
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ValueError("progress=True needs the package tqdm") from None
-    bar: Iterable[Item] = tqdm(items, total=total, unit=f" {unit}")
-    return bar
+class Optimiser:
+    """Turn gradients into updates; Adam's moments belong to each arm and seed.
 
-
-class _Optimiser:
-    """Turn gradients into updates; Adam's moments belong to each arm and seed."""
+    Parameters
+    ----------
+    settings : GrpoSettings
+        Which optimiser, and its constants.
+    shape : tuple of int
+        Shape of the parameters.
+    """
 
     def __init__(self, settings: GrpoSettings, shape: tuple[int, ...]) -> None:
         self.settings, self.shape = settings, shape
         self.clear()
 
     def clear(self) -> None:
+        """Forget the moments and the number of updates."""
         self.first, self.second, self.updates = np.zeros(self.shape), np.zeros(self.shape), 0
 
     def update(self, gradient: Floats) -> Floats:
+        """Return the change of the parameters for a direction of increase."""
         rate, beta1, beta2 = self.settings.learning_rate, self.settings.beta1, self.settings.beta2
         if self.settings.optimiser == "sgd":
             return rate * gradient
@@ -236,28 +228,28 @@ class _Optimiser:
 
 
 def _train_seeds(
+    numbers: Sequence[int],
+    *,
     arms: Mapping[str, RewardSpec],
     world: World,
     base: BaseStrength,
     settings: GrpoSettings,
-    numbers: Sequence[int],
     seed: int,
-    *,
     progress: bool,
 ) -> History:
-    generators = [_generator(seed, number, _TRAINING) for number in numbers]
+    generators = [seed_generator(seed, number, _TRAINING) for number in numbers]
     held_out = draw_prompts(
-        [_generator(seed, number, _EVALUATION) for number in numbers],
+        [seed_generator(seed, number, _EVALUATION) for number in numbers],
         settings.evaluation_prompts,
         world,
         no_call_share=settings.evaluation_no_call_share,
     )
     start = np.tile(initial_logits(base), (len(arms), len(numbers), 1))
-    logits, optimiser = start, _Optimiser(settings, start.shape)
+    logits, optimiser = start, Optimiser(settings, start.shape)
     evaluations, evaluated, silent, clipped = [evaluate_policy(logits, held_out, world)], [0], [], []
     steps: Iterable[int] = range(1, settings.steps + 1)
     if progress:
-        steps = _bar(steps, settings.steps, "steps")
+        steps = progress_bar(steps, settings.steps, "steps")
     for step in steps:
         prompts = draw_prompts(generators, settings.prompts, world)
         table = decisions(prompts)
@@ -269,7 +261,7 @@ def _train_seeds(
             reference = chosen_log_probabilities(log_probabilities(start, table), answers)
             ratio = {family: old[family] - reference[family] for family in old}
             rewards = kl_in_reward(rewards, sum_over_answer(ratio, answers, prompts), settings.kl_coefficient)
-        advantages = _advantages(rewards, settings)
+        advantages = normalise_groups(rewards, settings)
         if step == settings.reset_at:
             optimiser.clear()
         logits, removed = _improve(logits, old, answers, advantages, prompts, table, settings, optimiser)
@@ -291,10 +283,6 @@ def _train_seeds(
     )
 
 
-def _generator(seed: int, number: int, purpose: int) -> np.random.Generator:
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number, purpose)))
-
-
 def _rewards(arms: Mapping[str, RewardSpec], answers: Answers, prompts: Prompts, step: int) -> Floats:
     findings = examine_answers(answers, prompts)
     return np.stack(
@@ -302,7 +290,8 @@ def _rewards(arms: Mapping[str, RewardSpec], answers: Answers, prompts: Prompts,
     )
 
 
-def _advantages(rewards: Floats, settings: GrpoSettings) -> Floats:
+def normalise_groups(rewards: Floats, settings: GrpoSettings) -> Floats:
+    """Return the advantages of rewards, shape (arms, groups, G), in the dialect of the settings."""
     groups: Integers = np.repeat(np.arange(rewards.shape[0] * rewards.shape[1]), rewards.shape[2])
     flat = group_advantages(rewards.ravel(), groups, dialect=settings.dialect, eta=settings.eta)
     shaped: Floats = flat.reshape(rewards.shape)
@@ -317,7 +306,7 @@ def _improve(
     prompts: Prompts,
     table: Mapping[str, Decision],
     settings: GrpoSettings,
-    optimiser: _Optimiser,
+    optimiser: Optimiser,
 ) -> tuple[Floats, Floats]:
     """Make the updates of one step; also return the share of decisions that the clip removes, over all passes."""
     removed = np.zeros(logits.shape[:2])
