@@ -126,6 +126,21 @@ def test_a_reward_that_forgets_missing_arguments_is_caught() -> None:
     assert (example.before_score, example.after_score) == (0.5, 1.0)  # one wrong value, then none to be wrong
 
 
+@pytest.mark.parametrize("reward", ["paper", "released", "robust", "coarse", forgets_missing_arguments])
+def test_each_probe_alone_gives_the_verdict_of_the_full_run(reward: Any, reports: dict[str, ProbeReport]) -> None:
+    known = reports.get(reward) if isinstance(reward, str) else None
+    whole = known or audit_reward(reward, only=QUICK)
+    for name in QUICK:
+        alone = audit_reward(reward, only=[name])[name]
+        assert (name, alone.held, alone.failures) == (name, whole[name].held, whole[name].failures)
+        assert alone.counterexample == whole[name].counterexample
+
+
+def test_names_alone_hold_under_robust_also_when_no_other_probe_is_run() -> None:
+    assert audit_reward("robust", only=["name_only"]).held
+    assert audit_reward("robust", only=["refusal", "floor"]).held
+
+
 def test_a_constant_reward_fails_the_probes_that_ask_for_a_difference() -> None:
     report = audit_reward(lambda completion, ground_truth: 0.0, only=QUICK, name="constant")
     assert {"call_changes", "value_changes", "unneeded_call", "added_call"} <= set(report.failed)

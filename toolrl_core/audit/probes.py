@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from toolrl_core.audit.probe_cases import TRUTHS, Truth, with_argument, write
@@ -18,6 +18,7 @@ __all__ = ["audit_reward", "probe_names"]
 
 BOUNDED_TIME = "bounded_time"
 _TOLERANCE = 1e-9
+_AGAINST_ALL = ("maximum", "floor", "share")  # judged by the highest or lowest score of all answers of all probes
 _SIZES = (16_384, 131_072, 1_048_576)
 
 
@@ -53,7 +54,8 @@ def audit_reward(
     ground_truth_form : {"text", "calls", "json"}
         How it wants its ground truth: tagged text, a list of calls, or that list as JSON text.
     only : sequence of str, optional
-        Names of the probes to run; all by default.
+        Names of the probes to run; all by default. A probe gives the same verdict alone as among all: one that asks
+        for the highest or lowest score of a ground truth calls the reward on the answers of every probe.
     seconds : float
         Longest time for one megabyte of text; the size grows in steps, and a step that took too long ends the probe.
     name : str, optional
@@ -100,10 +102,9 @@ def audit_reward(
     scorer = _Scorer(function, ground_truth_form)
     chosen = [probe for probe in PROBES if only is None or probe.name in only]
     asked = [list(probe.comparisons()) for probe in chosen]
-    for comparisons in asked:
-        for comparison in comparisons:
-            scorer.score(comparison.truth, comparison.before)
-            scorer.score(comparison.truth, comparison.after)
+    if any(comparison.relation in _AGAINST_ALL for comparisons in asked for comparison in comparisons):
+        scorer.score_all(comparison for probe in PROBES for comparison in probe.comparisons())
+    scorer.score_all(comparison for comparisons in asked for comparison in comparisons)
     results = [_judge(probe, comparisons, scorer) for probe, comparisons in zip(chosen, asked, strict=True)]
     if only is None or BOUNDED_TIME in only:
         results.append(_bounded_time(scorer, seconds))
@@ -150,6 +151,16 @@ class _Scorer:
                 if value > self.highest.get(truth.text, (value - 1,))[0]:
                     self.highest[truth.text] = (value, completion)
         return self.known[key]
+
+    def score_all(self, comparisons: Iterable[Comparison]) -> None:
+        """Score both sides of every comparison, and for each ground truth itself and an answer without anything right.
+
+        The highest and lowest scores are then those of the same answers, whichever of the probes is judged first.
+        """
+        for comparison in comparisons:
+            truth = comparison.truth
+            for text in (truth.text, _nothing_right(truth), comparison.before, comparison.after):
+                self.score(truth, text)
 
     def wrong(self, truth: Truth) -> float | str:
         """Score a well-formed answer with nothing right in it."""
