@@ -61,7 +61,7 @@ def test_a_text_says_by_its_blocks_what_it_requires(
         [{"name": "f", "arguments": {"a": 1}}],
         ({"name": "f", "arguments": {"a": 1}},),
         {"name": "f", "arguments": {"a": 1}},
-        [{"name": "f", "parameters": {"a": 2}, "arguments": {"a": 1}}],
+        [{"name": "f", "parameters": {"a": 1}, "arguments": {"a": 1}}],
         [{"name": "f", "arguments": '{"a": 1}'}],
         [{"id": "x", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}],
         [{"function": {"name": "f", "arguments": {"a": 1}}}],
@@ -288,3 +288,20 @@ def test_a_ground_truth_without_end_is_refused() -> None:
     for form in ([{"name": "f", "parameters": {"a": loop}}], [{"f": {"a": [loop]}}]):
         with pytest.raises(GroundTruthError, match="ground truth call 0: nests too deeply to be read"):
             parse_ground_truth(form)
+
+
+class TestKeysBesideTheName:
+    def test_a_misspelt_key_is_an_error_that_names_it(self):
+        with pytest.raises(GroundTruthError, match="call 0, field 'parameters': is missing; found the keys parametres"):
+            parse_ground_truth([{"name": "f", "parametres": {"a": 1}}])
+
+    def test_two_argument_keys_that_differ_are_an_error(self):
+        with pytest.raises(GroundTruthError, match="has both arguments and parameters, and they differ"):
+            parse_ground_truth([{"name": "f", "parameters": {"a": 1}, "arguments": {"b": 2}}])
+
+    def test_the_null_key_of_a_columnar_file_gives_way_to_the_other(self):
+        truth = parse_ground_truth([{"name": "f", "parameters": {"a": 1}, "arguments": None}])
+        assert truth.calls[0].arguments == {"a": 1}
+
+    def test_a_call_without_any_argument_key_has_none(self):
+        assert parse_ground_truth([{"name": "f", "id": "call_1", "type": "function"}]).calls[0].arguments == {}

@@ -719,3 +719,16 @@ def test_both_ground_truth_forms_of_a_text_agree() -> None:
     assert score(BOTH, [F1]).correctness == score(BOTH, BOTH).correctness == 3
     assert score(f"{THOUGHT}\n{CALL}", [F1]).total == 4
     assert score(f"{THOUGHT}\n{CALL}", BOTH).total == 3  # the response is missing
+
+
+@pytest.mark.parametrize("spec", ["robust", None, 3])
+def test_a_spec_that_is_none_is_refused_with_a_hint(spec):
+    with pytest.raises(TypeError, match=r"spec must be a RewardSpec, found \w+: use RewardSpec\.preset\('robust'\)"):
+        score("", [], spec)
+
+
+def test_one_text_is_no_table_of_completions():
+    from toolrl_core import score_many
+
+    with pytest.raises(TypeError, match="completions must have one entry for each row, found one text"):
+        score_many("text", ["[]"])

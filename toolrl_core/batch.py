@@ -15,7 +15,7 @@ from toolrl_core.plain import PlainParts, plain_parts, read_lines
 from toolrl_core.reading import Reading
 from toolrl_core.reasons import Finding, Reason
 from toolrl_core.released import read_released
-from toolrl_core.rewards import PAPER, compare_calls, correctness_points, evaluate, read_any
+from toolrl_core.rewards import PAPER, check_spec, compare_calls, correctness_points, evaluate, read_any
 from toolrl_core.spec import RewardSpec
 
 if TYPE_CHECKING:
@@ -85,6 +85,10 @@ def score_many(
     """
     import pandas as pd
 
+    check_spec(spec)
+    for name, given in (("completions", completions), ("ground_truths", ground_truths)):
+        if isinstance(given, (str, bytes)):
+            raise TypeError(f"{name} must have one entry for each row, found one text")
     rows = list(score_rows(_paired(completions, ground_truths), spec, step=step, progress=progress))
     columns = list(zip(*rows, strict=True)) if rows else [()] * len(COLUMNS)
     kinds = ["float64"] * 7 + ["int64"] * 3 + [None]

@@ -157,9 +157,9 @@ def strict_findings(reading: Reading, requires: tuple[str, ...]) -> list[Finding
         problems.append(Finding(Reason.TEXT_OUTSIDE))
     for field, reason in (("tool_call", Reason.MISSING_BLOCK), ("response", Reason.MISSING_RESPONSE)):
         if field in requires and field not in kinds:
-            problems.append(Finding(reason))
+            problems.append(Finding(reason, None, f"no {_TAGS[field]} block"))
     if "thought" not in kinds:
-        problems.append(Finding(Reason.MISSING_THOUGHT))
+        problems.append(Finding(Reason.MISSING_THOUGHT, None, "no <think> block"))
     for block in blocks:
         if block.kind not in requires:
             problems.append(Finding(Reason.UNREQUESTED_BLOCK, block.start, block.kind))

@@ -150,8 +150,22 @@ def _read_call(item: Any) -> ToolCall | AcceptedCall:
     if not isinstance(name, str) or not name:
         found = f"found {name!r}" if "name" in item else f"found the keys {', '.join(map(str, item)) or 'none'}"
         raise GroundTruthError(f"must be non-empty text, {found}"[:200], field="name")
-    field = "arguments" if "arguments" in item else "parameters"
-    return ToolCall(name, _arguments(item.get(field), field))
+    return ToolCall(name, _one_of_two(item))
+
+
+_BESIDE_ARGUMENTS = {"name", "parameters", "arguments", "id", "type", "index", "description"}
+
+
+def _one_of_two(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the arguments from ``arguments`` or ``parameters``; a null there is what columnar files add."""
+    given = {field: item[field] for field in ("arguments", "parameters") if item.get(field) is not None}
+    values = {field: _arguments(value, field) for field, value in given.items()}
+    if len(values) == 2 and values["arguments"] != values["parameters"]:
+        raise GroundTruthError("has both arguments and parameters, and they differ", field="arguments")
+    unknown = [str(key) for key in item if key not in _BESIDE_ARGUMENTS and item[key] is not None]
+    if not values and unknown:
+        raise GroundTruthError(f"is missing; found the keys {', '.join(unknown)}"[:200], field="parameters")
+    return next(iter(values.values()), {})
 
 
 def _arguments(arguments: Any, field: str) -> dict[str, Any]:

@@ -307,7 +307,7 @@ def _note_structure(reading: Reading) -> None:
     """Record what is missing or repeated among the blocks."""
     kinds = [block.kind for block in reading.blocks]
     if "thought" not in kinds:
-        reading.note(Reason.MISSING_THOUGHT, None)
+        reading.note(Reason.MISSING_THOUGHT, None, "no <think> block")
     if len(kinds) > 1:
         repeated: list[tuple[str, Reason]] = [
             ("thought", Reason.REPEATED_THOUGHT),

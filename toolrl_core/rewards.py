@@ -67,7 +67,7 @@ def score(
     ValueError
         If the schedule needs a step, or the released rules meet a ground truth with several accepted values.
     TypeError
-        If the completion is neither text nor a list.
+        If the completion is neither text nor a list, or the spec is no `RewardSpec`.
 
     Notes
     -----
@@ -88,11 +88,19 @@ def score(
     >>> score(swapped, gold).correctness, score(swapped, gold, RewardSpec.preset("robust")).correctness
     (3.0, -1.8)
     """
+    check_spec(spec)
     target = prepare_target(ground_truth, spec)
     scales = spec.schedule.at(step)
     reading, text = read_any(completion, spec)
     outcome = evaluate(reading, text, target, spec, scales, step)
     return explain(outcome, reading, target, spec, scales, step)
+
+
+def check_spec(spec: Any) -> None:
+    """Refuse what is no spec, such as the name of a preset, with a message that says how to make one."""
+    if not isinstance(spec, RewardSpec):
+        hint = f"RewardSpec.preset({spec!r})" if isinstance(spec, str) else "RewardSpec.preset('robust')"
+        raise TypeError(f"spec must be a RewardSpec, found {type(spec).__name__}: use {hint}")
 
 
 def iter_scores(
