@@ -101,6 +101,29 @@ def test_the_samples_have_what_the_reward_must_tell_apart(samples):
     assert (prompts.same_name & (prompts.calls > 1)).any()
 
 
+def test_an_answer_writes_the_calls_that_fit_and_no_more(samples):
+    """Tags cost 20 tokens, a call 20 and 12 for each parameter, a call nobody asked for 32."""
+    prompts, answers, findings, _ = samples
+    last = np.cumsum(prompts.calls)
+    for prompt, rollout in itertools.product(range(len(prompts)), range(2)):
+        choices = {family: choice[0, :, rollout] for family, choice in answers.choices.items()}
+        room = prompts.budget[prompt] if answers.limited[prompt, rollout] else np.inf
+        room -= THOUGHT_WORDS[choices["length"][prompt]] + 20
+        calls = range(last[prompt] - prompts.calls[prompt], last[prompt])
+        costs = [(call, 20 + 12 * prompts.parameters[call]) for call in calls if choices["further"][call]]
+        costs += [(None, 32)] * (choices["extra_calls"][prompt] + (not calls))
+        written, cut = [], False
+        for call, cost in costs if choices["call"][prompt] else []:
+            room -= cost
+            cut |= room < 0
+            written += [] if cut else [call]
+        assert np.flatnonzero(findings.written[0, calls, rollout]).tolist() == [
+            call - calls.start for call in written if call is not None
+        ]
+        assert findings.surplus[0, prompt, rollout] == written.count(None)
+        assert findings.cut[0, prompt, rollout] == cut
+
+
 @pytest.mark.parametrize("name", SPECS)
 def test_closed_form_reward_is_the_score_of_the_rendered_answer_without_exception(samples, name):
     prompts, answers, findings, texts = samples

@@ -6,7 +6,7 @@ import pytest
 from toolrl_core.filter_policies import FILTER_POLICIES, FilterSettings
 from toolrl_core.simulate.multiturn import token_gradient, train_policies
 from toolrl_core.simulate.training import GrpoSettings
-from toolrl_core.simulate.turn_rollouts import TurnWorld, roll_out, token_log_probabilities
+from toolrl_core.simulate.turn_rollouts import TurnWorld, initial_turn_logits, roll_out, token_log_probabilities
 
 SHORT = GrpoSettings(steps=5, prompts=4, group_size=4, passes=3, learning_rate=0.05, dialect="trl")
 
@@ -70,6 +70,42 @@ def test_a_void_turn_ends_the_rollout_only_where_the_policy_stops():
     assert (turns[0] >= turns[1]).all()
     assert (turns[0] > turns[1]).any()
     assert (rollouts.reward[0] == rollouts.reward[1])[~void].all()
+
+
+def turns_of(rollouts, arm):
+    """Yield each rollout as the list of its turns' four tokens."""
+    for tokens, present in zip(rollouts.token[arm], rollouts.present[arm], strict=True):
+        yield tokens[present].reshape(-1, 4).tolist()
+
+
+def is_void(turn):
+    return turn[0] > 1 or turn[-1] != 0
+
+
+def test_drift_adds_up_from_turns_errors_and_voids():
+    _, rollouts = draw(TurnWorld(drift=0.5, drift_error=0.8, drift_void=0.3), prompts=20)
+    for number, turns in enumerate(turns_of(rollouts, 0)):
+        drift = 0.0
+        for place, turn in enumerate(turns):
+            assert rollouts.drift[0, number, 4 * place : 4 * place + 4] == pytest.approx(drift)
+            wrong = (turn[0] > 1) + sum(token != 0 for token in turn[1:])
+            drift += 0.5 + 0.8 * wrong / 4 + 0.3 * is_void(turn)
+
+
+def test_an_answer_is_right_with_enough_good_turns_and_right_content():
+    world = TurnWorld(direct=0.0, supported=1.0, careless=0.0, drift=0.0, noise=0.0)
+    logits = np.tile(initial_turn_logits(world), (1, 1, 1, 1, 1))
+    rollouts = roll_out([np.random.default_rng(3)], logits, world, prompts=400, group_size=4, stops=[False])
+    by_good_turns = {0: [], 1: [], 2: []}
+    for number, turns in enumerate(turns_of(rollouts, 0)):
+        good = sum(turn == [0, 0, 0, 0] for turn in turns[:-1])
+        if turns[-1] == [1, 0, 0, 0]:
+            by_good_turns[min(good, 2)].append(rollouts.reward[0, number])
+        else:
+            assert rollouts.reward[0, number] == 0
+    assert set(by_good_turns[0]) == {0.0}
+    assert set(by_good_turns[2]) == {1.0}
+    assert 0.3 < np.mean(by_good_turns[1]) < 0.7  # one turn is enough for half of the prompts
 
 
 def test_thresholds_that_mask_nothing_leave_the_naive_policy():
