@@ -341,6 +341,22 @@ def test_a_function_of_the_user_is_compared_and_its_errors_are_counted() -> None
     assert report.rewards["half"]["mean"] == 0.5
     assert report.rewards["half"]["errors"] == {"KeyError: 'boom'": 1}
     assert "errors" in report.to_dict()["rewards"]["half"]
+    assert finding(report, "reward_errors").startswith("serious: half gave no number on 1 of 2 rows: KeyError: 'boom'.")
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(None, "returned None, not a number"), ("1", "returned str, not a number"), (math.nan, "returned nan")],
+)
+def test_a_reward_that_returns_no_number_is_serious_in_every_rendering(value: Any, said: str) -> None:
+    report = audit([{"completion": PERFECT, "ground_truth": GOLD}] * 3, lambda c, g: value, presets=["robust"])
+    text = finding(report, "reward_errors")
+    assert text.startswith("serious: ")
+    assert "gave no number on 3 of 3 rows" in text
+    assert said in text
+    assert report.rewards["lambda"]["rows"] == 0
+    for rendering in (report.to_text(), report.to_html(), report.to_markdown()):
+        assert "gave no number on 3 of 3 rows" in " ".join(rendering.split())
 
 
 def test_absurd_rewards_and_many_messages_stay_bounded() -> None:

@@ -111,6 +111,18 @@ def test_score_prints_one_line_a_row(rows: Path, capsys: Any) -> None:
     assert [json.loads(line)["paper"] for line in capsys.readouterr().out.splitlines()] == [4.0, -3.0]
 
 
+def test_score_says_where_a_reward_gave_no_number(rows: Path, capsys: Any) -> None:
+    rows.with_name("mine.py").write_text(
+        "def picky(completion, ground_truth):\n    if completion == 'hm':\n        raise RuntimeError('boom')\n"
+        "    return 1.0\n",
+        encoding="utf-8",
+    )
+    assert main(["score", str(rows), "--reward", "mine.py:picky"]) == 1
+    captured = capsys.readouterr()
+    assert [row["picky"] for row in csv.DictReader(io.StringIO(captured.out))] == ["1.0", ""]
+    assert "toolrl: picky gave no number on 1 of 2 rows: RuntimeError: boom." in captured.err
+
+
 def test_probe_ends_with_1_where_a_property_fails(capsys: Any) -> None:
     assert main(["probe", "robust", "--only", "truth_values"]) == 0
     assert main(["probe", "released", "--only", "truth_values"]) == 1

@@ -16,7 +16,7 @@ from typing import Any
 
 from toolrl_core.audit.columns import BadRow, Columns
 from toolrl_core.audit.files import ROW_FORMATS, BadRowWriter, CsvRows, ParquetRows, plain_cell, save_report
-from toolrl_core.audit.findings import explain_mean
+from toolrl_core.audit.findings import explain_mean, reward_errors
 from toolrl_core.audit.probes import audit_reward, probe_names
 from toolrl_core.audit.render_text import printable
 from toolrl_core.audit.rollouts import FORMATS, RolloutsFile, open_rollouts
@@ -33,7 +33,7 @@ DONE, FOUND, UNUSABLE, BAD_ROW = 0, 1, 2, 3
 _EXITS = """\
 exit codes:
   0  done
-  1  something was found: a probe failed, or a finding of the level of --fail-on
+  1  something was found: a probe failed, a finding of the level of --fail-on, or rows without a score of --reward
   2  the command, the file or the reward cannot be used
   3  --strict, and a row cannot be used
 """
@@ -300,7 +300,10 @@ def _score(options: argparse.Namespace) -> int:
     if not report.data["scored_rows"]:
         _complain("no row has a completion; name its column with --completion")
         return UNUSABLE
-    return DONE
+    failures = list(reward_errors(report.data))
+    for finding in failures:
+        _complain(finding.text)
+    return FOUND if failures else DONE
 
 
 def _probe(options: argparse.Namespace) -> int:

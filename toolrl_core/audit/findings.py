@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from toolrl_core.audit.gold_lint import LINTS
 
-__all__ = ["Finding", "explain_mean", "find_all"]
+__all__ = ["Finding", "explain_mean", "find_all", "reward_errors"]
 
 MOST = 0.99
 
@@ -93,7 +93,7 @@ def find_all(report: Mapping[str, Any]) -> tuple[Finding, ...]:
     tuple of Finding
         The findings.
     """
-    found = [*_rows(report)]
+    found = [*_rows(report), *reward_errors(report)]
     if report["scored_rows"]:
         found += [*_at_floor(report), *_format(report), *_reading(report), *_recorded(report), *_groups(report)]
         found += [*_points(report), *_lengths(report), *_void(report)]
@@ -123,6 +123,42 @@ def _rows(report: Mapping[str, Any]) -> Iterator[Finding]:
     elif missing:
         text = f"{missing} rows have no completion; they are not scored."
         yield Finding("missing_completions", "warning", text, "An empty answer should be an empty text.")
+
+
+def reward_errors(report: Mapping[str, Any]) -> Iterator[Finding]:
+    """Say for each further reward on how many rows it gave no number, and why.
+
+    Parameters
+    ----------
+    report : mapping
+        A report's plain data.
+
+    Yields
+    ------
+    Finding
+        One serious finding for each reward that raised an exception or returned no number.
+
+    Examples
+    --------
+    >>> from toolrl_core.audit.run import audit
+    >>> def broken(completion, ground_truth):
+    ...     return None
+    >>> print(next(reward_errors(audit([{"completion": "hm", "ground_truth": []}], broken).data)).text)
+    broken gave no number on 1 of 1 rows: RewardError: the reward returned None, not a number.
+    """
+    for name in report["functions"]:
+        errors = report["rewards"][name]["errors"]
+        if not errors:
+            continue
+        failed = sum(errors.values())
+        shown = "; ".join(f"{error} ({count})" for error, count in list(errors.items())[:3])
+        if len(errors) == 1:
+            shown = next(iter(errors))
+        elif len(errors) > 3:
+            shown += f"; and {len(errors) - 3} other texts"
+        text = f"{name} gave no number on {failed} of {report['scored_rows']} rows: {shown.rstrip('.')}."
+        advice = "They are in none of its means. In training such a row stops the run, or counts as 0."
+        yield Finding("reward_errors", "serious", text, advice)
 
 
 def _at_floor(report: Mapping[str, Any]) -> Iterator[Finding]:

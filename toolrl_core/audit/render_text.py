@@ -47,6 +47,8 @@ def to_text(report: AuditReport) -> str:
                 share = zero[name]["share"] if zero.get(name, {}).get("groups") else None
                 values = "".join(f"{number(reward[key]):>10}" for key in ("mean", "floor", "ceiling"))
                 lines.append(f"{name:<16}{values}{percent(reward['share_at_floor']):>11}{percent(share):>18}")
+            elif reward["errors"]:
+                lines.append(f"{name:<16}{'no row scored':>20}")
         lines.append("")
         causes = [f"{i['cause'].replace('_', ' ')} {number(i['per_row'])}" for i in data["lost"]["by_cause"][:6]]
         if causes:

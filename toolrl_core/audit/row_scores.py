@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from toolrl_core.audit.columns import Rollout, read_tools
 from toolrl_core.audit.gold_lint import Lint, highest
 from toolrl_core.audit.lost_points import Loss, outcome_losses
+from toolrl_core.audit.signatures import number_of
 from toolrl_core.audit.tallies import Scored
 from toolrl_core.calls import AcceptedCall
 from toolrl_core.ground_truth import GroundTruth, parse_ground_truth, render_completion, single_valued
@@ -224,7 +225,7 @@ class RowScorer:
         scored, errors = dict(known.scored), {}
         for name, function in self.functions.items():
             try:
-                scored[name] = Scored(function(rollout.completion, rollout.ground_truth))
+                scored[name] = Scored(number_of(function(rollout.completion, rollout.ground_truth)))
             except Exception as error:  # noqa: BLE001 - a foreign reward may raise anything, and that is a finding
                 errors[name] = f"{type(error).__name__}: {error}"[:200]
         if rollout.reward is not None:

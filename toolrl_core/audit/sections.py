@@ -106,7 +106,7 @@ def _rewards(data: Mapping[str, Any]) -> Section:
     errors = [(name, error, f"{count}") for name, r in data["rewards"].items() for error, count in r["errors"].items()]
     parts = [_table(header, rows, "Points, averaged over the rows.")]
     if errors:
-        parts.append(_table(("reward", "error (text)", "rows"), errors[:_ROWS], "Where a reward raised an exception."))
+        parts.append(_table(("reward", "error (text)", "rows"), errors[:_ROWS], "Where a reward gave no number."))
     return Section(title="Mean, floor and ceiling", text=text, parts=tuple(parts))
 
 

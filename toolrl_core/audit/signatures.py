@@ -112,7 +112,7 @@ def adapt_reward(function: Callable[..., Any], signature: str = "auto") -> Rewar
     call = {"plain": _plain, "verl": _verl, "trl": _trl, "openrlhf": _openrlhf}[signature](function, parameters)
 
     def reward(completion: str, ground_truth: Any) -> float:
-        return _number(call(completion, ground_truth))
+        return number_of(call(completion, ground_truth))
 
     reward.__name__ = getattr(function, "__name__", type(function).__name__)
     return reward
@@ -282,21 +282,28 @@ def _openrlhf(function: Callable[..., Any], parameters: Mapping[str, inspect.Par
     return call
 
 
-def _number(result: Any) -> float:
-    """Read one reward from what a function returned: a number, a mapping with a score, or one item of these."""
+def number_of(result: Any) -> float:
+    """Read one reward from what a function returned: a number, a mapping with a score, or one item of these.
+
+    Examples
+    --------
+    >>> number_of({"score": True}), number_of([2])
+    (1.0, 2.0)
+    """
     result = result.tolist() if hasattr(result, "tolist") else result
     if isinstance(result, Mapping):
         for field in ("score", "scores", "reward", "rewards"):
             if field in result:
-                return _number(result[field])
+                return number_of(result[field])
         raise RewardError(f"the reward returned a mapping without 'score' or 'reward': {', '.join(map(str, result))}")
     if isinstance(result, Sequence) and not isinstance(result, (str, bytes)):
         if len(result) != 1:
             raise RewardError(f"the reward returned {len(result)} values for one completion")
-        return _number(result[0])
+        return number_of(result[0])
     if isinstance(result, (bool, int, float)):
         value = float(result)
         if not abs(value) <= LARGEST:
             raise RewardError(f"the reward returned {value}")
         return value
-    raise RewardError(f"the reward returned {type(result).__name__}, not a number")
+    kind = "None" if result is None else type(result).__name__
+    raise RewardError(f"the reward returned {kind}, not a number")
