@@ -68,6 +68,31 @@ def test_a_run_that_parsed_nothing_is_named_in_plain_words() -> None:
     assert "-2.6625" in report.to_text()
 
 
+def test_right_refusals_are_not_called_unscored_where_the_released_rules_give_no_choice() -> None:
+    rows = [{"completion": REFUSAL, "ground_truth": []}] * 5  # released: correctness 0 whatever they hold
+    rows += [{"completion": PERFECT, "ground_truth": GOLD}]
+    for explained in ("released", "robust"):
+        assert {"everything_at_floor", "nothing_right"}.isdisjoint(codes(audit(rows, explained=explained)))
+        assert {"everything_at_floor", "nothing_right"}.isdisjoint(codes(audit(rows[:5], explained=explained)))
+
+
+def test_wrong_answers_that_were_read_are_called_wrong_and_only_under_the_explained_reward() -> None:
+    wrong = answer({"name": "f", "parameters": {"a": 2}})
+    rows = [{"completion": wrong, "ground_truth": GOLD}] * 4  # coarse: -3, all or nothing; robust: -3 + 6 * 2/3
+    assert {"everything_at_floor", "nothing_right"}.isdisjoint(codes(audit(rows)))
+    report = audit(rows, explained="coarse")
+    assert "everything_at_floor" not in codes(report)
+    text = finding(report, "nothing_right")
+    assert text.startswith("warning: The correctness of 4 rows is at its floor: mean coarse -3 (floor -3).")
+    assert "not scored" not in report.to_html()
+
+
+def test_a_reward_without_a_choice_has_no_way_between_floor_and_ceiling() -> None:
+    bare = {"released": RewardSpec.preset("released").replace(format_rule="none")}
+    report = audit([{"completion": REFUSAL, "ground_truth": []}], presets=bare, explained="released")
+    assert "whatever they hold, they score the same" in report.to_text().replace("\n", " ")
+
+
 def test_a_reported_mean_is_explained_without_the_rollouts() -> None:
     (text,) = explain_mean(-2.6625, rows=80, with_calls=71)
     assert "exactly the floor of this data set under the released rules" in text

@@ -103,7 +103,7 @@ class Aggregate:
         self.specs, self.explained = dict(specs), explained
         self.names = (*self.specs, *functions, "recorded")
         self.rows = self.scored_rows = self.without_completion = self.with_calls = self.several_accepted = 0
-        self.nothing_parsed = self.malformed_rows = self.no_call_rows_with_call = 0
+        self.scored_with_calls = self.nothing_parsed = self.malformed_rows = self.no_call_rows_with_call = 0
         self.chat_markers = self.bare_thought_ends = self.without_group = 0
         self.bad: Counter[str] = Counter()
         self.bad_rows: list[BadRow] = []
@@ -169,6 +169,7 @@ class Aggregate:
     def _count(self, rollout: Rollout, scores: RowScores) -> None:
         self.scored_rows += 1
         expected = len(scores.prepared.truth.calls)
+        self.scored_with_calls += bool(expected)
         self.nothing_parsed += bool(expected and not scores.n_predicted)
         self.malformed_rows += bool(scores.n_malformed)
         self.no_call_rows_with_call += bool(not expected and scores.n_predicted)

@@ -162,37 +162,46 @@ def reward_errors(report: Mapping[str, Any]) -> Iterator[Finding]:
 
 
 def _at_floor(report: Mapping[str, Any]) -> Iterator[Finding]:
-    rows, calls = report["scored_rows"], report["with_calls"]
-    at_floor = {}
-    for name, reward in report["rewards"].items():
-        mean, floor = reward["mean_correctness"], reward["correctness_floor"]
-        if mean is not None and (reward["share_correctness_at_floor"] or 0.0) >= MOST:
-            at_floor[name] = (mean, floor)
-    if at_floor:
-        listed = ", ".join(f"{name} {mean:g} (floor {floor:g})" for name, (mean, floor) in at_floor.items())
-        cause = ""
-        if report["nothing_parsed"] >= MOST * calls:
-            cause = f" Not one call could be read in {report['nothing_parsed']} of the {calls} rows that expect one."
-        reasons = [name for name, _ in report["reasons"] if name != "clean"][:3]
+    calls, unread = report["scored_with_calls"], report["nothing_parsed"]
+    unread_all = bool(calls) and unread >= MOST * calls
+    at_floor = [name for name, reward in report["rewards"].items() if _is_at_floor(reward)]
+    shown = at_floor if unread_all else [name for name in at_floor if name == report["explained"]]
+    means = {name: report["rewards"][name] for name in shown}
+    listed = ", ".join(
+        f"{name} {reward['mean_correctness']:g} (floor {reward['correctness_floor']:g})"
+        for name, reward in means.items()
+    )
+    head = f"The correctness of {report['scored_rows']} rows is at its floor: mean {listed}."
+    if shown and unread_all:
         text = (
-            f"The correctness of {rows} rows is at its floor: mean {listed}. That is not a bad model, "
-            f"it is an answer that was not scored.{cause}"
+            f"{head} Not one call could be read in {unread} of the {calls} rows that expect one. That is "
+            "not a bad model but an answer that was not scored, or a model that never calls."
         )
         advice = (
             "Look at one completion: are the tags there, is it the model's own text, is the template the right one?"
         )
+        reasons = [name for name, _ in report["reasons"] if name != "clean"][:3]
         yield Finding("everything_at_floor", "serious", text, advice + _seen(reasons))
-    elif calls and report["nothing_parsed"] > 0.1 * calls:
+    elif calls and unread > 0.1 * calls:
         text = (
-            f"In {report['nothing_parsed']} of {calls} rows that expect a call "
-            f"({_percent(report['nothing_parsed'] / calls)}), not one call could be read."
+            f"In {unread} of {calls} rows that expect a call ({_percent(unread / calls)}), not one call could be read."
         )
-        level = "serious" if report["nothing_parsed"] >= MOST * calls else "warning"
-        yield Finding("nothing_parsed", level, text, "See the reasons of reading below.")
+        yield Finding(
+            "nothing_parsed", "serious" if unread_all else "warning", text, "See the reasons of reading below."
+        )
+    if shown and not unread_all:
+        text = f"{head} Calls were read, and nothing in them earned a point."
+        advice = "The answers are wrong, or the reward is all or nothing: compare it with a finer one below."
+        yield Finding("nothing_right", "warning", text, advice)
     for name, reward in report["rewards"].items():
         if reward["rows"] > 1 and reward["lowest"] == reward["highest"]:
             text = f"{name} is {reward['lowest']:g} on every one of {reward['rows']} rows: it teaches nothing."
             yield Finding("constant_reward", "serious", text, "A trainer runs on it without complaint.")
+
+
+def _is_at_floor(reward: Mapping[str, Any]) -> bool:
+    """Tell whether nearly no row is above its floor, among the rows whose floor and ceiling differ."""
+    return bool(reward["correctness_open_rows"]) and float(reward["share_correctness_open_at_floor"]) >= MOST
 
 
 def _seen(reasons: list[str]) -> str:

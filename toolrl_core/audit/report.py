@@ -99,6 +99,7 @@ def build_report(seen: Aggregate, source: Mapping[str, Any]) -> AuditReport:
             "rows": seen.rows,
             "scored_rows": seen.scored_rows,
             "with_calls": seen.with_calls,
+            "scored_with_calls": seen.scored_with_calls,
             "several_accepted": seen.several_accepted,
             "without_completion": seen.without_completion,
             "bad_rows": {

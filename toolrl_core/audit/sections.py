@@ -37,7 +37,12 @@ def headline_sentence(data: Mapping[str, Any]) -> str:
         )
     reward = data["rewards"][name]
     floor, ceiling = reward["floor"], reward["ceiling"]
-    place = (reward["mean"] - floor) / (ceiling - floor) if ceiling > floor else 0.0
+    if ceiling <= floor:
+        return (
+            f"Under {name} the mean of {rows} is {number(reward['mean'])} points, the least and the most that these "
+            "rows could get: whatever they hold, they score the same."
+        )
+    place = (reward["mean"] - floor) / (ceiling - floor)
     return (
         f"Under {name} the mean of {rows} is {number(reward['mean'])} points. The least that these rows could get is "
         f"{number(floor)}, the most {number(ceiling)}: the mean stands at {percent(place)} of the way. "
@@ -101,7 +106,7 @@ def _rewards(data: Mapping[str, Any]) -> Section:
     ]
     text = (
         "Each row was scored under every reward. A mean says little without the least and the most that the same rows "
-        "could have got: floor and ceiling. A mean at its floor means that nothing was scored."
+        "could have got: floor and ceiling. Where they differ, a mean at its floor means that no row earned anything."
     )
     errors = [(name, error, f"{count}") for name, r in data["rewards"].items() for error, count in r["errors"].items()]
     parts = [_table(header, rows, "Points, averaged over the rows.")]

@@ -122,6 +122,8 @@ class Tally:
     correctness_floor: float = 0.0
     correctness_ceiling: float = 0.0
     correctness_at_floor: int = 0
+    correctness_open: int = 0
+    correctness_open_at_floor: int = 0
     totals: Counter[float] = field(default_factory=Counter)
 
     def add(self, scored: Scored) -> None:
@@ -148,7 +150,11 @@ class Tally:
             self.correctness += correctness
             self.correctness_floor += low or 0.0
             self.correctness_ceiling += high or 0.0
-            self.correctness_at_floor += correctness <= (low or 0.0) + TOLERANCE
+            at_floor = correctness <= (low or 0.0) + TOLERANCE
+            self.correctness_at_floor += at_floor
+            if (high or 0.0) > (low or 0.0) + TOLERANCE:  # a row without a choice says nothing about the answer
+                self.correctness_open += 1
+                self.correctness_open_at_floor += at_floor
 
     def bound(self, scored: Scored) -> None:
         """Count the floor and the ceiling of a row alone."""
@@ -194,6 +200,8 @@ class Tally:
             "correctness_floor": share(self.correctness_floor, self.correctness_rows),
             "correctness_ceiling": share(self.correctness_ceiling, self.correctness_rows),
             "share_correctness_at_floor": share(self.correctness_at_floor, self.correctness_rows),
+            "correctness_open_rows": self.correctness_open,
+            "share_correctness_open_at_floor": share(self.correctness_open_at_floor, self.correctness_open),
             "histogram": [[value, count] for value, count in sorted(self.totals.items())],
         }
 
