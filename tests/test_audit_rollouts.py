@@ -70,6 +70,46 @@ def test_an_unknown_name_can_be_given() -> None:
     assert report.rewards["robust"]["mean"] == 4.0
 
 
+@pytest.mark.parametrize(
+    ("option", "meaning"),
+    [
+        ("completion", "the completion"),
+        ("ground_truth", "the ground truth"),
+        ("group", "the group"),
+        ("step", "the step"),
+        ("reward", "the recorded reward"),
+        ("tools", "the declared tools"),
+    ],
+)
+def test_a_named_column_that_does_not_exist_is_refused(option: str, meaning: str, tmp_path: Path) -> None:
+    record = {"completion": TEXT, "ground_truth": GOLD, "extra": {"index": 1}}
+    columns = Columns(**{option: "extra.foo"})
+    message = f"there is no column 'extra.foo', named for {meaning}; there are: completion, ground_truth, extra"
+    with pytest.raises(RolloutsError, match=message):
+        open_rollouts(write_lines(tmp_path / "rows.jsonl", [record]), columns=columns)
+    with pytest.raises(ValueError, match=message):
+        audit([record], columns=columns)
+
+
+def test_a_named_column_may_begin_late_and_may_hold_nothing(tmp_path: Path) -> None:
+    first = {"completion": TEXT, "ground_truth": GOLD}
+    path = write_lines(tmp_path / "rows.jsonl", [*[first] * 30, {**first, "mine": 0.5}, {**first, "group": None}])
+    report = audit(path, columns=Columns(reward="mine", group="group"), presets=["robust"])
+    assert report.rewards["recorded"]["mean"] == 0.5
+
+
+def test_a_step_or_a_recorded_reward_that_is_no_number_is_told() -> None:
+    row = {"completion": TEXT, "ground_truth": GOLD}
+    rows = [{**row, "reward": "abc", "step": 1}, {**row, "reward": "", "step": "zz"}, {**row, "reward": None}]
+    report = audit(rows, presets=["robust"])
+    told = {finding.code: finding.text for finding in report.warnings}
+    assert told["unread_reward"] == (
+        "The recorded reward of 1 of 3 rows is no number that can be used (first in line 1: abc)."
+    )
+    assert "The step of 1 of 3 rows" in told["unread_step"]
+    assert "line 2: zz" in told["unread_step"]
+
+
 def bfcl_folder(folder: Path) -> Path:
     tool = {
         "name": "math.gcd",

@@ -151,6 +151,17 @@ def test_input_that_cannot_be_used_ends_with_2_and_one_line(words: list[str], me
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize("option", ["completion", "ground-truth", "group", "step", "recorded", "tools"])
+@pytest.mark.parametrize("command", ["audit", "score"])
+def test_a_named_column_that_is_not_there_ends_with_2(rows: Path, command: str, option: str, capsys: Any) -> None:
+    assert main([command, str(rows), f"--{option}", "foo"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "toolrl: rows.jsonl: there is no column 'foo'" in captured.err
+    assert "there are: completion, ground_truth, group, nothing" in captured.err
+    assert not (rows.parent / "rows.audit").exists()
+
+
 @pytest.mark.parametrize("command", ["audit", "score", "probe"])
 def test_help_shows_examples_and_exit_codes(command: str, capsys: Any) -> None:
     with pytest.raises(SystemExit) as ended:

@@ -124,6 +124,8 @@ class Aggregate:
         self.missing_argument: dict[str, list[float]] = {name: [0.0] * 4 for name in self.names}
         self.steps: dict[float, list[float]] = {}
         self.void = VoidTally(contract)
+        self.unread: Counter[str] = Counter()
+        self.unread_examples: dict[str, tuple[int, str]] = {}
         self.lints: Counter[str] = Counter()
         self.lint_examples: dict[str, tuple[int, str]] = {}
 
@@ -151,6 +153,9 @@ class Aggregate:
             self.add_bad(bad)
             return bad
         self.rows += 1
+        for column, text in rollout.unread:
+            self.unread[column] += 1
+            self.unread_examples.setdefault(column, (rollout.line, text))
         self.with_calls += bool(prepared.truth.calls)
         self.several_accepted += prepared.accepts_several
         for name, value in limits.items():
@@ -273,8 +278,12 @@ class Aggregate:
         self.bad_rows = (self.bad_rows + other.bad_rows)[:BAD_ROWS_SHOWN]
         _merge_sums(self.missing_argument, other.missing_argument)
         _merge_sums(self.steps, other.steps)
-        for code, place in other.lint_examples.items():
-            self.lint_examples[code] = min(self.lint_examples.get(code, place), place)
+        for own, others in (
+            (self.lint_examples, other.lint_examples),
+            (self.unread_examples, other.unread_examples),
+        ):
+            for code, place in others.items():
+                own[code] = min(own.get(code, place), place)
 
 
 class Lints:

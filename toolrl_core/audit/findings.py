@@ -116,6 +116,14 @@ def _rows(report: Mapping[str, Any]) -> Iterator[Finding]:
         level = "serious" if bad > 0.01 * report["rows"] else "warning"
         text = f"{bad} of {report['rows']} rows cannot be used; the most frequent reason is: {most}."
         yield Finding("bad_rows", level, text, "They are listed with their lines, and left out of every number.")
+    for column, held in report["unread"].items():
+        meaning = {"step": "step", "reward": "recorded reward"}[column]
+        text = (
+            f"The {meaning} of {held['rows']} of {report['rows']} rows is no number that can be used "
+            f"(first in line {held['line']}: {held['text']})."
+        )
+        advice = "These rows count as rows without one. Name another column if this is the wrong one."
+        yield Finding(f"unread_{column}", "warning", text, advice)
     missing = report["without_completion"]
     if missing and not report["scored_rows"]:
         text = f"The file holds no completions: this is an audit of its {missing} ground truths alone."

@@ -106,6 +106,14 @@ def build_report(seen: Aggregate, source: Mapping[str, Any]) -> AuditReport:
                 "by_reason": dict(seen.bad.most_common()),
                 "first": [row._asdict() for row in seen.bad_rows],
             },
+            "unread": {
+                column: {
+                    "rows": count,
+                    "line": seen.unread_examples[column][0],
+                    "text": seen.unread_examples[column][1],
+                }
+                for column, count in sorted(seen.unread.items())
+            },
             "nothing_parsed": seen.nothing_parsed,
             "malformed_rows": seen.malformed_rows,
             "no_call_rows_with_call": seen.no_call_rows_with_call,

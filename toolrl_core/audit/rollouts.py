@@ -16,7 +16,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from toolrl_core.audit.columns import BadRow, Columns, Rollout, preview, read_record, recognise_columns
+from toolrl_core.audit.columns import BadRow, Columns, Rollout, check_columns, preview, read_record, recognise_columns
 
 __all__ = ["FORMATS", "Chunk", "RolloutsFile", "iter_chunks", "open_rollouts", "read_chunk"]
 
@@ -124,7 +124,8 @@ def open_rollouts(
     Raises
     ------
     RolloutsError
-        If there is no such file, its format is unknown, it has no rows, or no ground truth can be recognised.
+        If there is no such file, its format is unknown, it has no rows, a column that was named is in none of them,
+        or no ground truth can be recognised.
     """
     path = Path(path)
     if not path.is_file():
@@ -138,6 +139,10 @@ def open_rollouts(
     if not sample:
         first = f": line {problems[0].line}: {problems[0].reason}" if problems else ""
         raise RolloutsError(f"{path.name}: none of the first rows can be read{first}")
+    try:
+        check_columns(columns, _records(path, kind))
+    except ValueError as error:
+        raise RolloutsError(f"{path.name}: {error}") from None
     found = recognise_columns(sample, given=columns)
     answers_path, known = Path(answers) if answers else _bfcl_companion(path, sample), None
     if answers_path is not None:
@@ -320,6 +325,12 @@ def _sample(path: Path, kind: str) -> tuple[list[Mapping[str, Any]], list[BadRow
         if len(records) >= _SAMPLE or chunk.number >= 50:
             break
     return records, problems
+
+
+def _records(path: Path, kind: str) -> Iterator[Any]:
+    for chunk in iter_chunks(path, kind, size=_SAMPLE):
+        for line, content in chunk.rows:
+            yield _decode(line, content) if isinstance(content, bytes) else content
 
 
 def _bfcl_companion(path: Path, sample: Iterable[Mapping[str, Any]]) -> Path | None:

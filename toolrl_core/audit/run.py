@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolrl_core.audit.aggregate import Aggregate, Lints
-from toolrl_core.audit.columns import BadRow, Columns, Rollout, read_record, recognise_columns
+from toolrl_core.audit.columns import BadRow, Columns, Rollout, check_columns, read_record, recognise_columns
 from toolrl_core.audit.report import AuditReport, build_report
 from toolrl_core.audit.rollouts import CHUNK_ROWS, Chunk, RolloutsFile, iter_chunks, open_rollouts, read_chunk
 from toolrl_core.audit.row_scores import RowScorer, RowScores
@@ -174,7 +174,7 @@ def audit(
     BadRowError
         In a strict audit, for the first row that cannot be used.
     ValueError
-        For an unknown preset or contract, or a file that cannot be read at all.
+        For an unknown preset or contract, a column that does not exist, or a file that cannot be read at all.
 
     Examples
     --------
@@ -252,6 +252,8 @@ def _record_chunks(records: Iterator[Any], given: Columns | None) -> Iterator[Ch
     number = line = 0
     while held := list(islice(records, CHUNK_ROWS)):
         if columns is None:
+            if not any(isinstance(record, Rollout) for record in held):
+                check_columns(given, held)
             columns = recognise_columns([r for r in held[:20] if isinstance(r, Mapping)], given=given)
         rows = []
         for record in held:
