@@ -123,6 +123,12 @@ def test_a_file_without_completions_gives_the_bounds_of_its_ground_truths() -> N
     assert "71 of which expect a call" in report.to_text()
 
 
+def test_rows_that_cannot_be_used_are_no_ground_truths_in_the_headline() -> None:
+    rows = [{"ground_truth": GOLD}] * 3 + [{"ground_truth": "broken"}]
+    assert audit(rows).to_text().startswith("3 ground truths, 3 of which expect a call.")
+    assert audit(rows[3:]).to_text().startswith("None of the 1 rows can be used.")
+
+
 # Constant rewards and formats
 
 

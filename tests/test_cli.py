@@ -151,6 +151,22 @@ def test_input_that_cannot_be_used_ends_with_2_and_one_line(words: list[str], me
     assert error.count("\n") == 1
 
 
+@pytest.mark.parametrize("command", ["audit", "score"])
+def test_a_file_without_one_usable_row_ends_with_2_and_the_reason(command: str, tmp_path: Path, capsys: Any) -> None:
+    path = tmp_path / "rows.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("completion", "ground_truth"), (TEXT, str(GOLD)), ("hm", str(GOLD))])
+    files = ["--out", str(tmp_path / "out")] if command == "audit" else []
+    assert main([command, str(path), *files]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert (
+        "toolrl: rows.csv: none of 2 rows can be used; the first, line 2: ground truth cannot be used" in captured.err
+    )
+    assert "with json.dumps, not with str" in captured.err
+    assert not list((tmp_path / "out").glob("*"))
+
+
 @pytest.mark.parametrize("option", ["completion", "ground-truth", "group", "step", "recorded", "tools"])
 @pytest.mark.parametrize("command", ["audit", "score"])
 def test_a_named_column_that_is_not_there_ends_with_2(rows: Path, command: str, option: str, capsys: Any) -> None:

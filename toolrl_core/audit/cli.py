@@ -22,6 +22,7 @@ from toolrl_core.audit.render_text import printable
 from toolrl_core.audit.rollouts import FORMATS, RolloutsFile, open_rollouts
 from toolrl_core.audit.run import PRESETS, BadRowError, audit
 from toolrl_core.audit.signatures import FORMS, SIGNATURES, load_reward
+from toolrl_core.audit.unusable import nothing_usable
 from toolrl_core.breakdown import package_version
 from toolrl_core.contracts import CONTRACTS
 from toolrl_core.spec import RewardSpec
@@ -242,6 +243,7 @@ def _audit(options: argparse.Namespace) -> int:
             on_bad_row=on_bad_row or _list_bad_row,
             on_progress=stack.enter_context(_progress(not options.no_progress)),
         )
+        _refuse_unusable(options, report.data)
     if not options.no_files:
         save_report(report, folder)
     if options.json:
@@ -255,10 +257,17 @@ def _audit(options: argparse.Namespace) -> int:
     return FOUND if any(finding.level in levels for finding in report.warnings) else DONE
 
 
+def _refuse_unusable(options: argparse.Namespace, data: Any) -> None:
+    reason = nothing_usable(data)
+    if reason:
+        raise ValueError(f"{options.file.name}: {reason}")
+
+
 def _explain_mean(options: argparse.Namespace, data: Any) -> None:
     if options.mean is None:
         return
-    found = explain_mean(options.mean, rows=data["rows"], with_calls=data["with_calls"])
+    usable = data["rows"] - sum(data["bad_rows"]["by_reason"].values())
+    found = explain_mean(options.mean, rows=usable, with_calls=data["with_calls"])
     text = (
         " ".join(found) or f"A mean correctness of {options.mean:g} is neither the floor nor the ceiling of this data."
     )
@@ -297,6 +306,7 @@ def _score(options: argparse.Namespace) -> int:
             on_bad_row=_list_bad_row,
             on_progress=on_progress,
         )
+    _refuse_unusable(options, report.data)
     if not report.data["scored_rows"]:
         _complain("no row has a completion; name its column with --completion")
         return UNUSABLE

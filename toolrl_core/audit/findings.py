@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from toolrl_core.audit.gold_lint import LINTS
+from toolrl_core.audit.unusable import literal_hint
 
 __all__ = ["Finding", "explain_mean", "find_all", "reward_errors"]
 
@@ -115,7 +116,8 @@ def _rows(report: Mapping[str, Any]) -> Iterator[Finding]:
         most = next(iter(report["bad_rows"]["by_reason"]))
         level = "serious" if bad > 0.01 * report["rows"] else "warning"
         text = f"{bad} of {report['rows']} rows cannot be used; the most frequent reason is: {most}."
-        yield Finding("bad_rows", level, text, "They are listed with their lines, and left out of every number.")
+        advice = "They are listed with their lines, and left out of every number."
+        yield Finding("bad_rows", level, text, f"{advice} {literal_hint(report)}".rstrip())
     for column, held in report["unread"].items():
         meaning = {"step": "step", "reward": "recorded reward"}[column]
         text = (

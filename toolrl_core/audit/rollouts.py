@@ -6,6 +6,7 @@ are never read.
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import json
@@ -16,7 +17,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-from toolrl_core.audit.columns import BadRow, Columns, Rollout, check_columns, preview, read_record, recognise_columns
+from toolrl_core.audit.column_checks import check_columns
+from toolrl_core.audit.columns import BadRow, Columns, Rollout, preview, read_record, recognise_columns
 
 __all__ = ["FORMATS", "Chunk", "RolloutsFile", "iter_chunks", "open_rollouts", "read_chunk"]
 
@@ -279,6 +281,8 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, Any]]:
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
         reader = csv.DictReader(file, delimiter=delimiter)
+        with contextlib.suppress(csv.Error):
+            _ = reader.fieldnames  # reads the header now, so that the first row has its own line number
         while True:
             line = reader.line_num + 1
             try:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolrl_core.audit.aggregate import Aggregate, Lints
-from toolrl_core.audit.columns import BadRow, Columns, Rollout, check_columns, read_record, recognise_columns
+from toolrl_core.audit.column_checks import check_columns
+from toolrl_core.audit.columns import BadRow, Columns, Rollout, read_record, recognise_columns
 from toolrl_core.audit.report import AuditReport, build_report
 from toolrl_core.audit.rollouts import CHUNK_ROWS, Chunk, RolloutsFile, iter_chunks, open_rollouts, read_chunk
 from toolrl_core.audit.row_scores import RowScorer, RowScores

@@ -30,9 +30,12 @@ def headline_sentence(data: Mapping[str, Any]) -> str:
     name = data["explained"]
     bounds = data["bounds"][name]
     rows = f"{data['scored_rows']:,} of {data['rows']:,} rows"
+    usable = data["rows"] - sum(data["bad_rows"]["by_reason"].values())
+    if not usable:
+        return f"None of the {data['rows']:,} rows can be used."
     if not data["scored_rows"]:
         return (
-            f"{data['rows']:,} ground truths, {data['with_calls']:,} of which expect a call. Under {name} a completion "
+            f"{usable:,} ground truths, {data['with_calls']:,} of which expect a call. Under {name} a completion "
             f"for them scores between {number(bounds['floor'])} and {number(bounds['ceiling'])} points on average."
         )
     reward = data["rewards"][name]
