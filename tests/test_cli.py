@@ -70,6 +70,7 @@ def test_row_scores_can_be_parquet(rows: Path) -> None:
     table = parquet.read_table(rows.parent / "rows.audit" / "rows.parquet").to_pylist()
     assert [row["robust"] for row in table] == [4.0, -3.0]
     assert [row["line"] for row in table] == [1, 2]
+    assert (table[0]["explained"], table[0]["lost"]) == ("robust", "")
 
 
 def test_strict_stops_at_the_first_bad_row_and_leaves_no_half_written_file(rows: Path, capsys: Any) -> None:
@@ -109,6 +110,22 @@ def test_score_prints_one_line_a_row(rows: Path, capsys: Any) -> None:
     assert "line 3 left out" in captured.err
     assert main(["score", str(rows), "--json"]) == 0
     assert [json.loads(line)["paper"] for line in capsys.readouterr().out.splitlines()] == [4.0, -3.0]
+
+
+def test_the_columns_of_a_row_say_whose_parts_they_are_and_what_was_lost(rows: Path, capsys: Any) -> None:
+    wrong = TEXT.replace('"a": 1', '"a": 2').replace("</tool_call>", "</tool_call><|im_end|>")
+    rows.write_text(json.dumps({"completion": wrong, "ground_truth": GOLD}) + "\n", encoding="utf-8")
+    assert main(["score", str(rows), "--preset", "robust", "--preset", "coarse"]) == 0
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    # one of the three raw points (name, key, value) is lost: a third of 6 points
+    assert (row["explained"], row["format"], row["correctness"], row["floor"]) == ("robust", "1.0", "1.0", "-3.0")
+    assert row["reading_reasons"] == "special_token_tail"
+    assert row["lost"] == "wrong_value 2"
+    assert "reasons" not in row
+    for command in ("audit", "score"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        assert "reading_reasons" in capsys.readouterr().out
 
 
 def test_score_says_where_a_reward_gave_no_number(rows: Path, capsys: Any) -> None:

@@ -48,6 +48,18 @@ examples:
   toolrl audit rollouts.jsonl --fail-on serious && start_training
 
 """
+_COLUMNS = """\
+columns of each row{place}:
+  line, id, group, step      where it stands in the file
+  paper, robust, ...         its total under every reward, in points
+  explained                  the reward that the next columns and `lost` belong to: {explained}
+  format, correctness        the parts of its total
+  floor, ceiling             the least and the most that the row could have got
+  n_ground_truth, n_predicted, n_malformed    calls expected, read, and unreadable
+  reading_reasons            what the reader met in the text
+  lost                       points lost by cause: `wrong_value 1.5, format 1`
+
+"""
 _SCORE_EXAMPLES = """\
 examples:
   toolrl score rollouts.jsonl --preset paper --preset robust > scores.csv
@@ -130,7 +142,13 @@ def _add_command(commands: Any, name: str, run: Callable[..., int], summary: str
 
 def _add_audit(commands: Any) -> None:
     summary = "Read a file of rollouts and report what the rewards give, lose and miss."
-    parser = _add_command(commands, "audit", _audit, summary, _AUDIT_EXAMPLES)
+    parser = _add_command(
+        commands,
+        "audit",
+        _audit,
+        summary,
+        _AUDIT_EXAMPLES + _COLUMNS.format(place=" of rows.csv", explained="that of --explain"),
+    )
     _add_input(parser)
     parser.add_argument("--explain", default="robust", metavar="PRESET", help="account for the points of this reward")
     parser.add_argument(
@@ -148,7 +166,9 @@ def _add_audit(commands: Any) -> None:
 
 def _add_score(commands: Any) -> None:
     summary = "Score every row of a file and print CSV."
-    parser = _add_command(commands, "score", _score, summary, _SCORE_EXAMPLES)
+    parser = _add_command(
+        commands, "score", _score, summary, _SCORE_EXAMPLES + _COLUMNS.format(place="", explained="the first --preset")
+    )
     _add_input(parser)
     parser.add_argument("--reward", metavar="REWARD", help="a further reward: module:function or file.py:function")
     parser.add_argument("--json", action="store_true", help="print JSON Lines instead of CSV")

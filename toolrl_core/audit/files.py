@@ -128,7 +128,7 @@ class ParquetRows:
         self.held = []
 
     def _schema(self, row: Mapping[str, Any]) -> Any:
-        kinds = {"id": "string", "group": "string", "reasons": "string", "line": "int64"}
+        kinds = dict.fromkeys(("id", "group", "explained", "reading_reasons", "lost"), "string") | {"line": "int64"}
         kinds |= {key: "int64" for key in row if key.startswith("n_")}
         types = {"string": self.arrow.string(), "int64": self.arrow.int64()}
         return self.arrow.schema([(key, types.get(kinds.get(key, ""), self.arrow.float64())) for key in row])

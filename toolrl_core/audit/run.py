@@ -102,6 +102,7 @@ def _row(rollout: Rollout, scores: RowScores, names: tuple[str, ...], explained:
         "group": rollout.group,
         "step": rollout.step,
         **values,
+        "explained": explained,
         "format": own.format,
         "correctness": own.correctness,
         "floor": own.floor,
@@ -109,8 +110,18 @@ def _row(rollout: Rollout, scores: RowScores, names: tuple[str, ...], explained:
         "n_ground_truth": len(scores.prepared.truth.calls),
         "n_predicted": scores.n_predicted,
         "n_malformed": scores.n_malformed,
-        "reasons": " ".join(scores.reasons),
+        "reading_reasons": " ".join(scores.reasons),
+        "lost": _lost(scores),
     }
+
+
+def _lost(scores: RowScores) -> str:
+    """Write what the explained reward lost by cause, the most first: ``wrong_value 1.5, format 1``."""
+    points: dict[str, float] = {}
+    for loss in scores.losses:
+        points[loss.cause] = points.get(loss.cause, 0.0) + loss.points
+    ranked = sorted(points.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{cause} {lost:.6g}" for cause, lost in ranked)
 
 
 _WORKER: list[_Worker] = []
@@ -163,7 +174,9 @@ def audit(
         Raise at the first row that cannot be used.
     on_row, on_bad_row, on_progress : callable, optional
         Called in the order of the file: with each row's scores, with each row that cannot be used, with the number
-        of rows done.
+        of rows done. The scores of a row are the total under every reward, and, for the reward that the column
+        `explained` names, its format, correctness, floor and ceiling and the points it lost by cause (`lost`);
+        `reading_reasons` are what the reader met in the text.
 
     Returns
     -------
