@@ -26,7 +26,7 @@ def _recorded_chapter(notebook: str) -> ChapterClaims:
     for id_ in ledger.missing:
         claim = load_claims()[id_]
         numbers = claim.right_numbers or claim.printed_numbers
-        wrong = claim.verdict == "not reproduced"
+        wrong = claim.verdict == "not reproduced" and not claim.right_numbers
         ledger.record(id_, ours=[n + (100 if wrong else 0) for n in numbers] if numbers else "words", check=True)
     return ledger
 
@@ -127,6 +127,15 @@ def test_a_claim_that_is_not_reproduced_refuses_the_printed_value():
     with pytest.raises(ClaimError, match="not reproduced"):
         ChapterClaims("09_veto_mask_or_drop").record("simpletir.P5.simulated", ours=22.92)
     assert ChapterClaims("09_veto_mask_or_drop").record("simpletir.P5.simulated", ours=22.6219).holds
+
+
+def test_a_refuted_claim_with_a_right_value_wants_that_value_and_not_just_another():
+    # one needed key and one invented: 6 (1 + 1/2 + 1 + 1) / 4 - 3 = 9/4
+    made = ChapterClaims("01_reward_anatomy").record("toolrl.6.1.extra_key_free", ours=Fraction(9, 4))
+    assert (made.holds, made.verdict) == (True, "not reproduced")
+    for other in (3, 2):
+        with pytest.raises(ClaimError, match="right 9/4"):
+            ChapterClaims("01_reward_anatomy").record("toolrl.6.1.extra_key_free", ours=other)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf])

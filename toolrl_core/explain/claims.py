@@ -27,6 +27,10 @@ from toolrl_core.explain.ledger import NOTEBOOKS, QUOTED, Claim, ClaimError, loa
 __all__ = ["MIME_TYPE", "ChapterClaims", "Claim", "ClaimError", "ClaimRecord", "ClaimTable", "load_claims"]
 
 MIME_TYPE: Final = "application/vnd.toolrl.claims+json"
+LEVELS: Final = (
+    "The level is the credibility that the note itself gives: A copied from the paper, B reported by the paper, "
+    "C derived and checked by the note's program, D conjecture."
+)
 ROW_HEADER: Final = 'style="font-weight: normal; text-align: left"'
 _COLUMNS: Final = ("Claim", "The note's figure", "Ours", "Verdict")
 
@@ -129,11 +133,11 @@ class ChapterClaims:
     ) -> ClaimRecord:
         """Record what this chapter computed for a claim, and hold it against the ledger.
 
-        Where the ledger has numbers, `ours` must be numbers in the same order, and they are compared within the
-        claim's tolerance: *reproduced* wants the printed numbers, *with a correction* the right ones, *not
-        reproduced* others than printed. `check` adds a condition of the chapter's own; without numbers in the ledger
-        it is required. It states the evidence *for the expected verdict*: for a claim that is *not reproduced* it is
-        true when the failure was seen.
+        Where the ledger has numbers, `ours` must be numbers in the same order, and they are compared within the claim's
+        tolerance: *reproduced* wants the printed numbers, *with a correction* the right ones, *not reproduced* the
+        right ones too, or where the ledger has none, others than printed. `check` adds a condition of the chapter's
+        own; without numbers in the ledger it is required. It states the evidence *for the expected verdict*: for a
+        claim that is *not reproduced* it is true when the failure was seen.
 
         Parameters
         ----------
@@ -274,11 +278,11 @@ def _agrees(claim: Claim, numbers: Sequence[Fraction | None]) -> bool:
         raise ClaimError(f"{claim.id} wants {len(wanted)} numbers ({', '.join(map(str, wanted))}), got {len(numbers)}")
     pairs = zip(numbers, wanted, strict=True)
     near = all(number is not None and abs(number - figure) <= claim.tolerance for number, figure in pairs)
-    return near is not (claim.verdict == "not reproduced")
+    return near is not (claim.verdict == "not reproduced" and not claim.right_numbers)
 
 
 def shown_text(text: str) -> str:
-    """Escape a text for HTML, and give its negative numbers a true minus.
+    """Escape a text for HTML, and give it true signs for minus, at most and at least.
 
     Parameters
     ----------
@@ -296,8 +300,11 @@ def shown_text(text: str) -> str:
 
     >>> shown_text("-7/6 < 0, sections 5.2-5.4, error 9e-16")
     '−7/6 &lt; 0, sections 5.2-5.4, error 9e-16'
+    >>> shown_text("487 <= 13")
+    '487 ≤ 13'
     """
-    return re.sub(r"(?<!\w)-(?=\d)", "−", escape(text))
+    signs = escape(text).replace("&lt;=", "≤").replace("&gt;=", "≥")
+    return re.sub(r"(?<!\w)-(?=\d)", "−", signs)
 
 
 def _row_html(made: ClaimRecord) -> str:
@@ -318,6 +325,6 @@ def _table_html(records: Iterable[ClaimRecord], *, caption: str) -> str:
     body = "".join(map(_row_html, records))
     return (
         f'<div class="claims" role="region" tabindex="0" aria-label="{escape(caption)}" style="overflow-x: auto">'
-        f'<table class="toolrl-table"><caption>{escape(caption)}</caption>'
+        f'<table class="toolrl-table"><caption>{escape(caption)}. {LEVELS}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )

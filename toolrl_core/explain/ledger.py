@@ -63,8 +63,8 @@ class Claim:
     unit
         Unit of the numbers, for instance ``"points"`` or ``"%"``.
     printed_numbers, right_numbers
-        The printed and the right figures as exact numbers; empty where there are none. Only a claim with a
-        correction has right numbers.
+        The printed and the right figures as exact numbers; empty where there are none. Only a claim that is
+        reproduced with a correction, or not reproduced, has right numbers.
     tolerance
         Largest allowed absolute difference of each number.
     """
@@ -133,7 +133,7 @@ def _require_valid(claim: Claim, earlier: Mapping[str, Claim]) -> None:
         raise ClaimError(f"claim {claim.id!r} has the verdict {claim.verdict!r}; valid: {', '.join(VERDICTS)}")
     if claim.decided_by not in (*NOTEBOOKS, QUOTED):
         raise ClaimError(f"claim {claim.id!r} names the notebook {claim.decided_by!r}; valid: {', '.join(NOTEBOOKS)}")
-    if claim.right_numbers and (claim.verdict != VERDICTS[1] or claim.right_numbers == claim.printed_numbers):
+    if claim.right_numbers and (claim.verdict not in VERDICTS[1:3] or claim.right_numbers == claim.printed_numbers):
         raise ClaimError(f"claim {claim.id!r}: right numbers go with a correction, and differ from the printed ones")
     if (claim.verdict == "quoted only") != (claim.decided_by == QUOTED):
         raise ClaimError(f"claim {claim.id!r}: 'quoted only' and decided_by='quoted' go together")
