@@ -10,7 +10,7 @@ import pytest
 
 from toolrl_core.audit.probe_cases import TRUTHS, Truth, changed_values, same_call
 from toolrl_core.audit.probes import ProbeReport, audit_reward, probe_names
-from toolrl_core.audit.signatures import RewardError, adapt_reward, load_reward, write_ground_truth
+from toolrl_core.audit.signatures import RewardError, SilentRewardError, adapt_reward, load_reward, write_ground_truth
 from toolrl_core.calls import ToolCall
 from toolrl_core.spec import RewardSpec
 
@@ -160,6 +160,26 @@ def test_an_exception_of_the_reward_is_a_counterexample_and_stops_nothing() -> N
     assert example.error.startswith(("JSONDecodeError", "ValueError", "RecursionError"))
 
 
+def test_a_reward_that_never_scores_is_given_up_with_its_error() -> None:
+    asked: list[Any] = []
+
+    def lost(completion: str, ground_truth: Any) -> float:
+        asked.append(completion)
+        return float(ground_truth[0]["parameters"]["nothing"])
+
+    with pytest.raises(SilentRewardError, match="lost gave no number on any of 200 calls; the first said TypeError"):
+        audit_reward(lost)
+    assert len(asked) == 200
+    with pytest.raises(SilentRewardError, match="the reward returned None"):
+        audit_reward(lambda completion, ground_truth: None, only=["truth_values"])
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan")])
+def test_the_time_limit_must_be_positive(seconds: float) -> None:
+    with pytest.raises(ValueError, match="seconds must be positive"):
+        audit_reward("robust", seconds=seconds)
+
+
 def test_a_reward_that_changes_its_mind_is_caught() -> None:
     scores = iter(range(10_000))
     assert audit_reward(lambda c, g: float(next(scores)), only=["determinism"]).failed == ("determinism",)
@@ -230,12 +250,14 @@ def test_a_result_that_is_no_number_is_refused(value: Any) -> None:
 def test_the_ground_truth_comes_in_the_form_that_the_reward_wants() -> None:
     text = Truth((ToolCall("f", {"a": 1}),)).text
     assert write_ground_truth(text, "text") == text
-    assert write_ground_truth(text, "calls") == [{"name": "f", "arguments": {"a": 1}}]
-    assert json.loads(write_ground_truth(text, "json")) == [{"name": "f", "arguments": {"a": 1}}]
+    assert write_ground_truth(text, "calls") == [{"name": "f", "parameters": {"a": 1}}]
+    assert json.loads(write_ground_truth(text, "json")) == [{"name": "f", "parameters": {"a": 1}}]
+    assert write_ground_truth(text, "calls_arguments") == [{"name": "f", "arguments": {"a": 1}}]
+    assert json.loads(write_ground_truth(text, "json_arguments")) == [{"name": "f", "arguments": {"a": 1}}]
     forms: list[Any] = []
     audit_reward(lambda c, g: forms.append(g) or 0.0, ground_truth_form="calls", only=["determinism"])
     assert [] in forms  # the ground truth without calls
-    assert [{"name": "f", "arguments": {"a": 1}}] in forms
+    assert [{"name": "f", "parameters": {"a": 1}}] in forms
 
 
 def test_a_reward_is_found_in_a_file_or_a_module(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:

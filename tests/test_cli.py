@@ -153,6 +153,22 @@ def test_probe_loads_a_function_from_a_file(tmp_path: Path, capsys: Any) -> None
     assert json.loads(capsys.readouterr().out)["held"] is True
 
 
+def test_a_reward_that_is_called_wrongly_ends_with_2_and_a_suggestion(tmp_path: Path, capsys: Any) -> None:
+    file = tmp_path / "mine.py"
+    file.write_text(
+        "def reward(completion, ground_truth):\n    return float(ground_truth.get('x', 0))\n", encoding="utf-8"
+    )
+    assert main(["probe", f"{file}:reward"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "AttributeError: 'str' object has no attribute 'get'" in captured.err
+    assert "try --signature or --ground-truth-form" in captured.err
+    with pytest.raises(SystemExit) as ended:
+        main(["probe", "robust", "--seconds", "-1"])
+    assert ended.value.code == 2
+    assert "must be positive, found -1" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

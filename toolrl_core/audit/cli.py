@@ -21,7 +21,7 @@ from toolrl_core.audit.probes import audit_reward, probe_names
 from toolrl_core.audit.render_text import printable
 from toolrl_core.audit.rollouts import FORMATS, RolloutsFile, open_rollouts
 from toolrl_core.audit.run import PRESETS, BadRowError, audit
-from toolrl_core.audit.signatures import FORMS, SIGNATURES, load_reward
+from toolrl_core.audit.signatures import FORMS, SIGNATURES, SilentRewardError, load_reward
 from toolrl_core.audit.unusable import nothing_usable
 from toolrl_core.breakdown import package_version
 from toolrl_core.contracts import CONTRACTS
@@ -78,6 +78,18 @@ A module or file is executed when it is loaded: name only code that you trust.
 """
 
 
+_SIGNATURE_HELP = (
+    "how it is called: plain is f(completion, ground_truth); verl is f(data_source, solution_str, ground_truth, "
+    "extra_info); trl is f(completions, ground_truth, ...) with lists, also for ms-swift; openrlhf is f(queries, "
+    "prompts, labels) with lists; auto (the default) tells it by the names of its parameters"
+)
+_FORM_HELP = (
+    "what it gets as the ground truth: text (the default) is the tagged text <think>...<tool_call>...; calls is a list "
+    'of {"name": ..., "parameters": {...}}; json is that list as JSON text; calls_arguments and json_arguments are the '
+    'same with the key "arguments" for "parameters"'
+)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -98,6 +110,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BadRowError as error:
         _complain(str(error))
         return BAD_ROW
+    except SilentRewardError as error:
+        _complain(f"{error.problem}; if it is called wrongly, try --signature or --ground-truth-form")
+        return UNUSABLE
     except (ValueError, OSError, BrokenExecutor) as error:
         if isinstance(error, BrokenPipeError):  # the reader, for example `head`, has seen enough
             sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - until the process ends
@@ -201,12 +216,21 @@ def _add_probe(commands: Any) -> None:
     summary = "Probe a reward and show the smallest counterexample of each property that fails."
     parser = _add_command(commands, "probe", _probe, summary, _PROBE_EXAMPLES)
     parser.add_argument("reward", help="a preset, module:function, or file.py:function")
-    parser.add_argument("--signature", default="auto", choices=("auto", *SIGNATURES), help="how it is called")
-    parser.add_argument("--ground-truth-form", default="text", choices=FORMS, help="how it wants the ground truth")
+    parser.add_argument("--signature", default="auto", choices=("auto", *SIGNATURES), help=_SIGNATURE_HELP)
+    parser.add_argument("--ground-truth-form", default="text", choices=FORMS, help=_FORM_HELP)
     parser.add_argument("--only", action="append", choices=probe_names(), metavar="PROBE", help="may be repeated")
-    parser.add_argument("--seconds", type=float, default=10.0, help="longest time for a megabyte of text")
+    parser.add_argument(
+        "--seconds", type=_positive, default=10.0, help="longest time for a megabyte of text (default: 10)"
+    )
     parser.add_argument("--no-examples", action="store_true", help="print verdicts only")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+
+
+def _positive(text: str) -> float:
+    value = float(text)
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"must be positive, found {text}")
+    return value
 
 
 def _open(options: argparse.Namespace) -> RolloutsFile:

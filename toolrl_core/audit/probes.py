@@ -9,7 +9,7 @@ from typing import Any
 from toolrl_core.audit.probe_cases import TRUTHS, Truth, with_argument, write
 from toolrl_core.audit.probe_checks import PROBES, RELATIONS, Comparison, Probe
 from toolrl_core.audit.probe_report import Counterexample, ProbeReport, ProbeResult
-from toolrl_core.audit.signatures import Reward, adapt_reward, reward_of_spec, write_ground_truth
+from toolrl_core.audit.signatures import Reward, SilentRewardError, adapt_reward, reward_of_spec, write_ground_truth
 from toolrl_core.breakdown import package_version
 from toolrl_core.calls import ToolCall
 from toolrl_core.spec import RewardSpec
@@ -18,6 +18,7 @@ __all__ = ["audit_reward", "probe_names"]
 
 BOUNDED_TIME = "bounded_time"
 _TOLERANCE = 1e-9
+_PATIENCE = 200  # calls without one score, after which a reward is given up
 _AGAINST_ALL = ("maximum", "floor", "share")  # judged by the highest or lowest score of all answers of all probes
 _SIZES = (16_384, 131_072, 1_048_576)
 
@@ -51,8 +52,9 @@ def audit_reward(
         or the name of a preset.
     signature : str
         How to call it, as for `adapt_reward`.
-    ground_truth_form : {"text", "calls", "json"}
-        How it wants its ground truth: tagged text, a list of calls, or that list as JSON text.
+    ground_truth_form : {"text", "calls", "json", "calls_arguments", "json_arguments"}
+        How it wants its ground truth: tagged text; a list of ``{"name": …, "parameters": …}``; that list as JSON text;
+        or the latter two with the key ``arguments``.
     only : sequence of str, optional
         Names of the probes to run; all by default. A probe gives the same verdict alone as among all: one that asks
         for the highest or lowest score of a ground truth calls the reward on the answers of every probe.
@@ -69,7 +71,10 @@ def audit_reward(
     Raises
     ------
     ValueError
-        If a probe, preset, signature or form is unknown.
+        If a probe, preset, signature or form is unknown, or the number of seconds is not positive.
+    SilentRewardError
+        If the reward raises the same kind of error on every call: it is likely to be called in another way than it
+        wants.
 
     Notes
     -----
@@ -88,6 +93,8 @@ def audit_reward(
     >>> report["truth_values"].counterexample.change
     'a: true for 1'
     """
+    if not seconds > 0:
+        raise ValueError(f"seconds must be positive, found {seconds:g}")
     if isinstance(reward, str):
         reward = RewardSpec.preset(reward)
     if isinstance(reward, RewardSpec):
@@ -161,6 +168,15 @@ class _Scorer:
             truth = comparison.truth
             for text in (truth.text, _nothing_right(truth), comparison.before, comparison.after):
                 self.score(truth, text)
+                if len(self.known) == _PATIENCE:
+                    self._give_up_if_silent()
+        self._give_up_if_silent()
+
+    def _give_up_if_silent(self) -> None:
+        errors = [value for value in self.known.values() if isinstance(value, str)]
+        if errors and len(errors) == len(self.known) and len({text.partition(":")[0] for text in errors}) == 1:
+            name = getattr(self.reward, "__name__", "the reward")
+            raise SilentRewardError(f"{name} gave no number on any of {len(errors)} calls; the first said {errors[0]}")
 
     def wrong(self, truth: Truth) -> float | str:
         """Score a well-formed answer with nothing right in it."""

@@ -16,12 +16,13 @@ from toolrl_core.ground_truth import parse_ground_truth, single_valued
 from toolrl_core.rewards import score
 from toolrl_core.spec import RewardSpec
 
-__all__ = ["FORMS", "SIGNATURES", "RewardError", "adapt_reward", "load_reward", "reward_of_spec"]
+__all__ = ["FORMS", "SIGNATURES", "RewardError", "SilentRewardError", "adapt_reward", "load_reward", "reward_of_spec"]
 
 Reward = Callable[[str, Any], float]
 
-FORMS = ("text", "calls", "json")
-"""How a reward may want its ground truth: the tagged text, a list of calls, or that list as JSON text."""
+FORMS = ("text", "calls", "json", "calls_arguments", "json_arguments")
+"""How a reward may want its ground truth: the tagged text; a list of ``{"name": …, "parameters": …}``, the key of
+ToolRL's data; that list as JSON text; and the same two with the key ``arguments`` of OpenAI's calls."""
 
 SIGNATURES = ("plain", "verl", "trl", "openrlhf")
 """The ways of calling a reward that `adapt_reward` knows; ms-swift calls as TRL does."""
@@ -40,6 +41,25 @@ class RewardError(ValueError):
     ...
     toolrl_core.audit.signatures.RewardError: cannot import 'no_such_module': No module named 'no_such_module'
     """
+
+
+class SilentRewardError(RewardError):
+    """Report a reward that raised the same kind of error on every call.
+
+    Parameters
+    ----------
+    problem : str
+        What it raised.
+
+    Examples
+    --------
+    >>> print(SilentRewardError("f raised KeyError on every call"))
+    f raised KeyError on every call: give it another signature or ground_truth_form if it is called wrongly
+    """
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+        super().__init__(f"{problem}: give it another signature or ground_truth_form if it is called wrongly")
 
 
 def reward_of_spec(spec: RewardSpec, *, step: float | None = None) -> Reward:
@@ -177,7 +197,7 @@ def write_ground_truth(text: str, form: str) -> Any:
     ----------
     text : str
         The ground truth as tagged text.
-    form : {"text", "calls", "json"}
+    form : {"text", "calls", "json", "calls_arguments", "json_arguments"}
         One of `FORMS`.
 
     Returns
@@ -192,15 +212,18 @@ def write_ground_truth(text: str, form: str) -> Any:
 
     Examples
     --------
-    >>> write_ground_truth('<think> x </think><tool_call>{"name": "f", "parameters": {}}</tool_call>', "calls")
-    [{'name': 'f', 'arguments': {}}]
+    >>> text = '<think> x </think><tool_call>{"name": "f", "parameters": {}}</tool_call>'
+    >>> write_ground_truth(text, "calls"), write_ground_truth(text, "json_arguments")
+    ([{'name': 'f', 'parameters': {}}], '[{"name": "f", "arguments": {}}]')
     """
     if form not in FORMS:
         raise ValueError(f"unknown form {form!r}: choose from {', '.join(FORMS)}")
     if form == "text":
         return text
-    calls = [call.to_dict() for call in single_valued(parse_ground_truth(text)).calls]  # type: ignore[union-attr]
-    return calls if form == "calls" else json.dumps(calls, ensure_ascii=False)
+    key = "arguments" if form.endswith("_arguments") else "parameters"
+    truth = single_valued(parse_ground_truth(text))
+    calls = [{"name": call.name, key: dict(call.arguments)} for call in truth.calls]  # type: ignore[union-attr]
+    return calls if form.startswith("calls") else json.dumps(calls, ensure_ascii=False)
 
 
 def _module(place: str) -> Any:
