@@ -163,6 +163,20 @@ def test_what_the_reader_met_is_said(text: str, code: str) -> None:
     assert code in codes(audit(rows))
 
 
+def test_one_is_counted_in_the_singular() -> None:
+    call = answer({"name": "f", "parameters": {}})
+    rows = [{"completion": f"{PERFECT}<|im_end|>", "ground_truth": GOLD, "group": "a"}, {"ground_truth": GOLD}]
+    rows += [
+        {"completion": call, "ground_truth": [], "group": "b"},
+        {"completion": "", "ground_truth": [], "group": "b"},
+    ]
+    report = audit(rows)
+    assert "1 of 3 completions ends in a stop token." in finding(report, "special_token_tail")
+    assert "1 answer calls a tool where none is expected." in finding(report, "unneeded_calls")
+    assert "1 row has no completion" in finding(report, "missing_completions")
+    assert "1 of 2 groups holds a single row." in finding(report, "singleton_groups")
+
+
 # Groups
 
 
@@ -189,7 +203,7 @@ def test_ragged_and_singleton_groups_are_named() -> None:
     report = audit(rows)
     assert report.data["groups"]["sizes"] == [[1, 1], [2, 1], [3, 1]]
     assert "from 1 to 3 rows" in finding(report, "ragged_groups")
-    assert "1 of 3 groups hold a single row" in finding(report, "singleton_groups")
+    assert "1 of 3 groups holds a single row" in finding(report, "singleton_groups")
 
 
 def test_rows_of_one_prompt_are_a_group_where_no_column_names_it() -> None:
@@ -409,7 +423,7 @@ def test_absurd_rewards_and_many_messages_stay_bounded() -> None:
 def test_several_accepted_values_are_told_where_the_released_rules_get_the_first() -> None:
     rows = [{"completion": PERFECT, "ground_truth": [{"f": {"a": [2, 1]}}]}]
     report = audit(rows)
-    assert "1 ground truths accept several values" in finding(report, "first_value_only")
+    assert "1 ground truth accepts several values" in finding(report, "first_value_only")
     assert report.rewards["robust"]["mean"] == 4.0
     assert report.rewards["released"]["mean"] == 2.0  # 2 of 3 raw points: 1, and the format
 

@@ -208,7 +208,7 @@ def test_an_empty_cell_is_an_empty_answer_but_no_reward_and_no_group(tmp_path: P
 def test_pickled_data_are_never_read(tmp_path: Path) -> None:
     for name in ("rows.pkl", "rows.pt", "rows.npy"):
         (tmp_path / name).write_bytes(b"\x80\x04.")
-        with pytest.raises(RolloutsError, match="choose from jsonl, json, csv, parquet"):
+        with pytest.raises(RolloutsError, match="choose from jsonl, json, csv, parquet with the option --format"):
             open_rollouts(tmp_path / name)
 
 
@@ -218,8 +218,16 @@ def test_a_file_that_is_no_rollouts_file_says_what_it_holds(tmp_path: Path) -> N
     with pytest.raises(RolloutsError, match="no column with a ground truth among x, y"):
         open_rollouts(write_lines(tmp_path / "rows.jsonl", [{"x": 1, "y": 2}]))
     (tmp_path / "empty.jsonl").write_text("", encoding="utf-8")
-    with pytest.raises(RolloutsError, match="none of the first rows can be read"):
+    with pytest.raises(RolloutsError, match=r"empty\.jsonl is empty"):
         open_rollouts(tmp_path / "empty.jsonl")
+    (tmp_path / "blank.jsonl").write_text("\n \n", encoding="utf-8")
+    with pytest.raises(RolloutsError, match=r"blank\.jsonl is empty"):
+        open_rollouts(tmp_path / "blank.jsonl")
+    with pytest.raises(RolloutsError, match="is a folder, not a file"):
+        open_rollouts(tmp_path)
+    (tmp_path / "broken.jsonl").write_text("not json\n", encoding="utf-8")
+    with pytest.raises(RolloutsError, match="none of the first rows can be read: line 1: not JSON"):
+        open_rollouts(tmp_path / "broken.jsonl")
 
 
 def test_messages_stored_as_text_are_messages_and_other_text_is_text(tmp_path: Path) -> None:

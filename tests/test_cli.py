@@ -153,6 +153,15 @@ def test_probe_loads_a_function_from_a_file(tmp_path: Path, capsys: Any) -> None
     assert json.loads(capsys.readouterr().out)["held"] is True
 
 
+def test_an_output_folder_that_cannot_be_made_is_told_before_anything_is_read(rows: Path, capsys: Any) -> None:
+    assert main(["audit", str(rows), "--out", str(rows)]) == 2
+    assert "it is a file, name a folder with --out" in capsys.readouterr().err
+    assert main(["audit", str(rows), "--out", str(rows / "below")]) == 2
+    error = capsys.readouterr().err
+    assert "cannot make the folder" in error
+    assert "Errno" not in error
+
+
 def test_a_reward_that_is_called_wrongly_ends_with_2_and_a_suggestion(tmp_path: Path, capsys: Any) -> None:
     file = tmp_path / "mine.py"
     file.write_text(

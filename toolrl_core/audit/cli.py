@@ -14,6 +14,15 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from toolrl_core.audit.cli_texts import (
+    AUDIT_EXAMPLES,
+    COLUMNS,
+    EXITS,
+    FORM_HELP,
+    PROBE_EXAMPLES,
+    SCORE_EXAMPLES,
+    SIGNATURE_HELP,
+)
 from toolrl_core.audit.columns import BadRow, Columns
 from toolrl_core.audit.files import ROW_FORMATS, BadRowWriter, CsvRows, ParquetRows, plain_cell, save_report
 from toolrl_core.audit.findings import explain_mean, reward_errors
@@ -30,64 +39,6 @@ from toolrl_core.spec import RewardSpec
 __all__ = ["main"]
 
 DONE, FOUND, UNUSABLE, BAD_ROW = 0, 1, 2, 3
-
-_EXITS = """\
-exit codes:
-  0  done
-  1  something was found: a probe failed, a finding of the level of --fail-on, or rows without a score of --reward
-  2  the command, the file or the reward cannot be used
-  3  --strict, and a row cannot be used
-"""
-_AUDIT_EXAMPLES = """\
-examples:
-  toolrl audit rollouts.jsonl                            print the findings, write rollouts.audit/report.html
-  toolrl audit test.parquet --mean -2.6625               what does this reported mean correctness amount to?
-  toolrl audit log.csv --completion out --ground-truth gold --group uid --recorded score
-  toolrl audit rollouts.jsonl --reward my_reward.py:compute_score --jobs 8
-  toolrl audit results.jsonl --answers possible_answer.json
-  toolrl audit rollouts.jsonl --fail-on serious && start_training
-
-"""
-_COLUMNS = """\
-columns of each row{place}:
-  line, id, group, step      where it stands in the file
-  paper, robust, ...         its total under every reward, in points
-  explained                  the reward that the next columns and `lost` belong to: {explained}
-  format, correctness        the parts of its total
-  floor, ceiling             the least and the most that the row could have got
-  n_ground_truth, n_predicted, n_malformed    calls expected, read, and unreadable
-  reading_reasons            what the reader met in the text
-  lost                       points lost by cause: `wrong_value 1.5, format 1`
-
-"""
-_SCORE_EXAMPLES = """\
-examples:
-  toolrl score rollouts.jsonl --preset paper --preset robust > scores.csv
-  toolrl score rollouts.parquet --json | head
-
-"""
-_PROBE_EXAMPLES = """\
-examples:
-  toolrl probe robust                                    a preset
-  toolrl probe my_package.rewards:compute_score          a function of an installed module
-  toolrl probe my_reward.py:reward --ground-truth-form calls
-  toolrl probe my_reward.py:reward --only second_block --only name_only
-
-A module or file is executed when it is loaded: name only code that you trust.
-
-"""
-
-
-_SIGNATURE_HELP = (
-    "how it is called: plain is f(completion, ground_truth); verl is f(data_source, solution_str, ground_truth, "
-    "extra_info); trl is f(completions, ground_truth, ...) with lists, also for ms-swift; openrlhf is f(queries, "
-    "prompts, labels) with lists; auto (the default) tells it by the names of its parameters"
-)
-_FORM_HELP = (
-    "what it gets as the ground truth: text (the default) is the tagged text <think>...<tool_call>...; calls is a list "
-    'of {"name": ..., "parameters": {...}}; json is that list as JSON text; calls_arguments and json_arguments are the '
-    'same with the key "arguments" for "parameters"'
-)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -117,7 +68,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):  # the reader, for example `head`, has seen enough
             sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115, PTH123 - until the process ends
             return DONE
-        _complain(str(error))
+        named = isinstance(error, OSError) and error.filename and error.strerror
+        _complain(f"{error.filename}: {error.strerror}" if named else str(error))  # type: ignore[union-attr]
         return UNUSABLE
     except KeyboardInterrupt:
         _complain("stopped")
@@ -132,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="toolrl",
         description="Audit rollouts of a tool-calling model, score them, and probe the reward that trains it.",
-        epilog=_EXITS,
+        epilog=EXITS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"toolrl-core {package_version()}")
@@ -148,7 +100,7 @@ def _add_command(commands: Any, name: str, run: Callable[..., int], summary: str
         name,
         help=summary[0].lower() + summary[1:].rstrip("."),
         description=summary,
-        epilog=examples + _EXITS,
+        epilog=examples + EXITS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=run)
@@ -162,10 +114,12 @@ def _add_audit(commands: Any) -> None:
         "audit",
         _audit,
         summary,
-        _AUDIT_EXAMPLES + _COLUMNS.format(place=" of rows.csv", explained="that of --explain"),
+        AUDIT_EXAMPLES + COLUMNS.format(place=" of rows.csv", explained="that of --explain"),
     )
     _add_input(parser)
-    parser.add_argument("--explain", default="robust", metavar="PRESET", help="account for the points of this reward")
+    parser.add_argument(
+        "--explain", default="robust", choices=tuple(RewardSpec.presets()), help="account for the points of this reward"
+    )
     parser.add_argument(
         "--reward", metavar="REWARD", help="compare this reward too: module:function or file.py:function"
     )
@@ -182,7 +136,7 @@ def _add_audit(commands: Any) -> None:
 def _add_score(commands: Any) -> None:
     summary = "Score every row of a file and print CSV."
     parser = _add_command(
-        commands, "score", _score, summary, _SCORE_EXAMPLES + _COLUMNS.format(place="", explained="the first --preset")
+        commands, "score", _score, summary, SCORE_EXAMPLES + COLUMNS.format(place="", explained="the first --preset")
     )
     _add_input(parser)
     parser.add_argument("--reward", metavar="REWARD", help="a further reward: module:function or file.py:function")
@@ -214,10 +168,10 @@ def _add_input(parser: Any) -> None:
 
 def _add_probe(commands: Any) -> None:
     summary = "Probe a reward and show the smallest counterexample of each property that fails."
-    parser = _add_command(commands, "probe", _probe, summary, _PROBE_EXAMPLES)
+    parser = _add_command(commands, "probe", _probe, summary, PROBE_EXAMPLES)
     parser.add_argument("reward", help="a preset, module:function, or file.py:function")
-    parser.add_argument("--signature", default="auto", choices=("auto", *SIGNATURES), help=_SIGNATURE_HELP)
-    parser.add_argument("--ground-truth-form", default="text", choices=FORMS, help=_FORM_HELP)
+    parser.add_argument("--signature", default="auto", choices=("auto", *SIGNATURES), help=SIGNATURE_HELP)
+    parser.add_argument("--ground-truth-form", default="text", choices=FORMS, help=FORM_HELP)
     parser.add_argument("--only", action="append", choices=probe_names(), metavar="PROBE", help="may be repeated")
     parser.add_argument(
         "--seconds", type=_positive, default=10.0, help="longest time for a megabyte of text (default: 10)"
@@ -270,6 +224,7 @@ def _audit(options: argparse.Namespace) -> int:
         on_row: CsvRows | ParquetRows | None = None
         on_bad_row: BadRowWriter | None = None
         if not options.no_files:
+            _make(folder)
             on_bad_row = stack.enter_context(BadRowWriter(folder))
             if options.rows == "csv":
                 on_row = stack.enter_context(CsvRows(folder))
@@ -299,6 +254,15 @@ def _audit(options: argparse.Namespace) -> int:
             sys.stdout.write(printable(f"\nThe whole report: {folder / 'report.html'}") + "\n")
     levels = {"never": (), "serious": ("serious",), "warning": ("serious", "warning")}[options.fail_on]
     return FOUND if any(finding.level in levels for finding in report.warnings) else DONE
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise ValueError(f"cannot write into {str(folder)!r}: it is a file, name a folder with --out") from None
+    except OSError as error:
+        raise ValueError(f"cannot make the folder {str(folder)!r} of --out: {error.strerror}") from None
 
 
 def _refuse_unusable(options: argparse.Namespace, data: Any) -> None:

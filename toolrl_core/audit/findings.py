@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from toolrl_core.audit.gold_lint import LINTS
+from toolrl_core.audit.layout import counted
+from toolrl_core.audit.reported_mean import explain_mean
 from toolrl_core.audit.unusable import literal_hint
 
 __all__ = ["Finding", "explain_mean", "find_all", "reward_errors"]
@@ -32,53 +34,6 @@ class Finding(NamedTuple):
     level: str
     text: str
     advice: str = ""
-
-
-def explain_mean(mean: float, *, rows: int, with_calls: int, tolerance: float = 5e-5) -> tuple[str, ...]:
-    """Say what a mean correctness that was reported elsewhere amounts to, without the rollouts.
-
-    Parameters
-    ----------
-    mean : float
-        The reported mean, in points.
-    rows : int
-        Rows of the data set.
-    with_calls : int
-        Rows whose ground truth expects a call.
-    tolerance : float
-        Largest difference that counts as rounding.
-
-    Returns
-    -------
-    tuple of str
-        One sentence for each bound that the mean equals; empty where it equals none.
-
-    Notes
-    -----
-    A row with calls earns −3 at least and 3 at most. A row without calls earns 0 under the released rules
-    (qiancheng0/ToolRL@8cee13e, rlla.py#L227), and −3 or 3 under the paper's formula.
-
-    Examples
-    --------
-    >>> explain_mean(-2.6625, rows=80, with_calls=71)[0]
-    'A mean correctness of -2.6625 is exactly the floor of this data set under the released rules: 71 of 80 rows \
-expect a call and every one of them scored -3, the other 9 score 0 whatever they hold. No expected call was scored: \
-nothing was parsed.'
-    """
-    if not 0 <= with_calls <= rows or not rows:
-        raise ValueError(f"{with_calls} rows with calls of {rows} rows: give whole numbers, 0 <= with_calls <= rows")
-    without = rows - with_calls
-    mixture = f"{with_calls} of {rows} rows expect a call and every one of them scored"
-    head = f"A mean correctness of {mean:g} is exactly the"
-    bounds = {
-        f"{head} floor of this data set under the released rules: {mixture} -3, the other {without} score 0 whatever "
-        "they hold. No expected call was scored: nothing was parsed.": -3 * with_calls / rows,
-        f"{head} ceiling of this data set under the released rules: {mixture} 3.": 3 * with_calls / rows,
-        f"{head} floor under the paper's formula: every row scored -3.": -3.0,
-        f"{head} value of a model that never calls a tool under the paper's formula: {mixture} -3, and the other "
-        f"{without} scored 3.": (3 * without - 3 * with_calls) / rows,
-    }
-    return tuple(text for text, value in bounds.items() if abs(mean - value) <= tolerance)
 
 
 def find_all(report: Mapping[str, Any]) -> tuple[Finding, ...]:
@@ -128,10 +83,11 @@ def _rows(report: Mapping[str, Any]) -> Iterator[Finding]:
         yield Finding(f"unread_{column}", "warning", text, advice)
     missing = report["without_completion"]
     if missing and not report["scored_rows"]:
-        text = f"The file holds no completions: this is an audit of its {missing} ground truths alone."
-        yield Finding("no_completions", "note", text, "Name the column with the option completion if there is one.")
+        truths = counted(missing, "ground truth", "ground truths")
+        text = f"The file holds no completions: this is an audit of its {truths} alone."
+        yield Finding("no_completions", "note", text, "Name the column with --completion if there is one.")
     elif missing:
-        text = f"{missing} rows have no completion; they are not scored."
+        text = f"{counted(missing, 'row has', 'rows have')} no completion, and no score."
         yield Finding("missing_completions", "warning", text, "An empty answer should be an empty text.")
 
 
@@ -226,29 +182,34 @@ def _format(report: Mapping[str, Any]) -> Iterator[Finding]:
         text = f"The format reward of {name} is {reward['mean_format']:g} on every row: it teaches nothing."
         prefilled = report["bare_thought_ends"]
         if reward["mean_format"] == 0 and prefilled > 0.5 * report["scored_rows"]:
-            text += f" {prefilled} completions end a thought that they never open: the template opens it for them."
-            yield Finding("prefilled_thought", "serious", text, "Score with prefilled_thought=True.")
+            ends = counted(prefilled, "completion ends", "completions end")
+            text += f" {ends} a thought without opening it: the template opens it."
+            yield Finding(
+                "prefilled_thought", "serious", text, "Score with prefilled_thought=True (--prefilled-thought)."
+            )
         else:
             yield Finding("format_constant", "warning", text, "")
         return
     if report["bare_thought_ends"] > 0.01 * report["scored_rows"]:
-        text = f"{report['bare_thought_ends']} completions end a thought that they never open."
-        yield Finding("prefilled_thought", "warning", text, "If the template opens it, use prefilled_thought=True.")
+        ends = counted(report["bare_thought_ends"], "completion ends", "completions end")
+        text = f"{ends} a thought without opening it."
+        advice = "If the template opens it, use prefilled_thought=True (--prefilled-thought)."
+        yield Finding("prefilled_thought", "warning", text, advice)
 
 
 _READING = {
-    "truncated": ("completions break off inside a call: they met the token limit.", "Raise the limit, or mask them."),
-    "special_token_tail": ("completions end in a stop token.", "Decode without special tokens."),
+    "truncated": ("break off inside a call: the token limit was met.", "Raise the limit, or mask them."),
+    "special_token_tail": ("end in a stop token.", "Decode without special tokens."),
     "python_literal": (
-        "completions write calls as Python dictionaries (single quotes, True, None), which are not JSON.",
-        "Count them with accept_python_literals=True, or let the model learn JSON.",
+        "write calls as Python dictionaries (single quotes, True, None), which are not JSON.",
+        "Count them with accept_python_literals=True (--python-literals), or let the model learn JSON.",
     ),
     "arguments_key": (
-        "completions write 'arguments' where ToolRL's data say 'parameters'; the released code scores them as wrong.",
+        "write 'arguments' where ToolRL's data say 'parameters'; the released code scores them as wrong.",
         "Rewards here read both.",
     ),
-    "stringified_arguments": ("completions write the arguments as JSON text inside JSON.", "It is decoded once."),
-    "missing_tool_call_block": ("completions hold no tool-call block where one is expected.", ""),
+    "stringified_arguments": ("write the arguments as JSON text inside JSON.", "It is decoded once."),
+    "missing_tool_call_block": ("hold no tool-call block where one is expected.", ""),
 }
 
 
@@ -258,19 +219,24 @@ def _reading(report: Mapping[str, Any]) -> Iterator[Finding]:
         count = counts.get(reason, 0)
         if count > 0.005 * rows:
             level = "warning" if count > 0.05 * rows else "note"
-            yield Finding(reason, level, f"{count} of {rows} {text}", advice)
+            verb, rest = text.split(" ", 1)
+            said = f"{count} of {rows} completions {verb}{'s' if count == 1 else ''} {rest}"
+            yield Finding(reason, level, said, advice)
     if report["chat_markers"]:
-        text = f"{report['chat_markers']} completions hold chat markers: the prompt seems to be part of them."
+        text = counted(report["chat_markers"], "completion holds", "completions hold")
+        text += " chat markers: the prompt seems to be part of the text."
         yield Finding(
             "chat_markers", "warning", text, "Score the model's own text; tags in a prompt count as its calls."
         )
     several = report["several_accepted"]
     if several and any(spec["parser"] == "released" for spec in report["specs"].values()):
-        text = f"{several} ground truths accept several values; the released rules know one, so they get the first."
+        text = counted(several, "ground truth accepts", "ground truths accept")
+        text += " several values; the released rules know one, and get the first."
         yield Finding("first_value_only", "note", text, "Their score denies credit to other accepted answers.")
     if report["no_call_rows_with_call"]:
-        text = f"{report['no_call_rows_with_call']} answers call a tool where none is expected."
-        released = "The released rules give them the same correctness, 0, as a refusal."
+        text = counted(report["no_call_rows_with_call"], "answer calls", "answers call")
+        text += " a tool where none is expected."
+        released = "The released rules give this the same correctness, 0, as a refusal."
         yield Finding("unneeded_calls", "note", text, released if "released" in report["rewards"] else "")
 
 
@@ -279,7 +245,8 @@ def _recorded(report: Mapping[str, Any]) -> Iterator[Finding]:
     if not recorded or not recorded["rows"]:
         return
     if recorded["unscored"]:
-        text = f"{recorded['unscored']} rows have no recorded reward, or one that is no finite number."
+        text = counted(recorded["unscored"], "row has", "rows have")
+        text += " no recorded reward, or one that is no finite number."
         yield Finding("unscored_rows", "warning", text, "Some trainers turn such rows into 0, others into NaN.")
     match = report["recorded_match"]
     if match and match["share"] >= MOST:
@@ -300,13 +267,13 @@ def _groups(report: Mapping[str, Any]) -> Iterator[Finding]:
         )
         return
     if groups["singletons"] == groups["groups"]:
-        text = (
-            f"All {groups['groups']} groups hold one row: there is nothing to compare, or the group column is another."
-        )
-        yield Finding("singleton_groups", "warning", text, "Name the column with the option group.")
+        held = counted(groups["groups"], "group", "groups")
+        text = f"Every group holds one row ({held}): there is nothing to compare, or the group column is another."
+        yield Finding("singleton_groups", "warning", text, "Name the column with --group.")
         return
     if groups["singletons"]:
-        text = f"{groups['singletons']} of {groups['groups']} groups hold a single row."
+        verb = "holds" if groups["singletons"] == 1 else "hold"
+        text = f"{groups['singletons']} of {groups['groups']} groups {verb} a single row."
         advice = "Trainers differ there: verl keeps the raw reward as advantage, TRL gives 0."
         yield Finding("singleton_groups", "warning", text, advice)
     if groups["ragged"]:
@@ -370,8 +337,9 @@ def _lengths(report: Mapping[str, Any]) -> Iterator[Finding]:
 def _void(report: Mapping[str, Any]) -> Iterator[Finding]:
     void = report["void"]
     if void and void["with_void_turn"]:
+        verb = "has" if void["with_void_turn"] == 1 else "have"
         text = (
-            f"{void['with_void_turn']} of {void['rows']} multi-turn rollouts have a turn with neither a complete "
+            f"{void['with_void_turn']} of {void['rows']} multi-turn rollouts {verb} a turn with neither a complete "
             f"action nor an answer (contract {void['contract']})."
         )
         if void["groups"]:

@@ -89,3 +89,14 @@ def percent(value: float | None) -> str:
     ('27.6 %', '–')
     """
     return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def counted(count: int, one: str, many: str) -> str:
+    """Write a count with what is counted, in the singular or the plural.
+
+    Examples
+    --------
+    >>> counted(1, "row has", "rows have"), counted(1200, "row has", "rows have")
+    ('1 row has', '1200 rows have')
+    """
+    return f"{count} {one if count == 1 else many}"

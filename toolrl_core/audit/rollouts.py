@@ -130,15 +130,17 @@ def open_rollouts(
         or no ground truth can be recognised.
     """
     path = Path(path)
-    if not path.is_file():
-        raise RolloutsError(f"there is no file {str(path)!r}")
+    _check_file(path)
     kind = format or _SUFFIXES.get(path.suffix.lower())
     if kind not in FORMATS:
-        raise RolloutsError(f"{path.name}: cannot tell the format from the name; choose from {', '.join(FORMATS)}")
+        problem = f"unknown format {format!r}" if format else "cannot tell the format from the name"
+        raise RolloutsError(f"{path.name}: {problem}: choose from {', '.join(FORMATS)} with the option --format")
     if kind == "json" and _first_character(path) == b"{":
         kind = "jsonl"
     sample, problems = _sample(path, kind)
     if not sample:
+        if _first_character(path) == b"":
+            raise RolloutsError(f"{path.name} is empty")
         first = f": line {problems[0].line}: {problems[0].reason}" if problems else ""
         raise RolloutsError(f"{path.name}: none of the first rows can be read{first}")
     try:
@@ -154,7 +156,7 @@ def open_rollouts(
     if found.ground_truth is None and known is None:
         keys = ", ".join(list(dict.fromkeys(key for record in sample for key in record))[:20])
         raise RolloutsError(
-            f"{path.name}: no column with a ground truth among {keys}; name it with the option ground_truth"
+            f"{path.name}: no column with a ground truth among {keys}; name it with the option --ground-truth"
         )
     return RolloutsFile(path=path, format=kind, columns=found, answers=known, answers_path=answers_path)
 
@@ -303,12 +305,25 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, Any]]:
         parquet = import_module("pyarrow.parquet")
     except ImportError:
         raise RolloutsError("Parquet files need the package pyarrow: install toolrl-core[audit]") from None
-    with parquet.ParquetFile(path) as file:
+    try:
+        opened = parquet.ParquetFile(path)
+    except ValueError as error:
+        raise RolloutsError(f"{path.name}: not Parquet: {error}") from None
+    with opened as file:
         row = 0
         for batch in file.iter_batches(batch_size=CHUNK_ROWS):
             for record in batch.to_pylist():
                 row += 1
                 yield row, record
+
+
+def _check_file(path: Path) -> None:
+    if path.is_dir():
+        raise RolloutsError(f"{str(path)!r} is a folder, not a file")
+    if not path.is_file():
+        raise RolloutsError(f"there is no file {str(path)!r}")
+    if path.stat().st_size == 0:
+        raise RolloutsError(f"{path.name} is empty")
 
 
 def _first_character(path: Path) -> bytes:
@@ -350,8 +365,7 @@ def _below(path: Path) -> Path:
 
 
 def _read_answers(path: Path) -> dict[str, dict[str, Any]]:
-    if not path.is_file():
-        raise RolloutsError(f"there is no file {str(path)!r}")
+    _check_file(path)
     kind = _SUFFIXES.get(path.suffix.lower(), "jsonl")
     if kind == "json" and _first_character(path) == b"{":
         kind = "jsonl"

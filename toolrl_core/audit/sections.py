@@ -35,7 +35,8 @@ def headline_sentence(data: Mapping[str, Any]) -> str:
         return f"None of the {data['rows']:,} rows can be used."
     if not data["scored_rows"]:
         return (
-            f"{usable:,} ground truths, {data['with_calls']:,} of which expect a call. Under {name} a completion "
+            f"{usable:,} ground {'truth' if usable == 1 else 'truths'}, {data['with_calls']:,} of which "
+            f"{'expects' if data['with_calls'] == 1 else 'expect'} a call. Under {name} a completion "
             f"for them scores between {number(bounds['floor'])} and {number(bounds['ceiling'])} points on average."
         )
     reward = data["rewards"][name]
@@ -322,5 +323,5 @@ def _bad(data: Mapping[str, Any]) -> Section | None:
         return None
     rows = [(f"{row['line']}", row["reason"], row["preview"]) for row in bad["first"][:_ROWS]]
     total = sum(bad["by_reason"].values())
-    text = f"{total:,} rows could not be used and are in no number above. The first of them:"
+    text = f"In no number above, because they could not be used: {total:,} of {data['rows']:,} rows. The first of them:"
     return Section(title="Rows left out", text=text, parts=(_table(("line", "reason (text)", "row (text)"), rows),))
