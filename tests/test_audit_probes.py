@@ -270,6 +270,11 @@ def test_a_reward_is_found_in_a_file_or_a_module(tmp_path: Any, monkeypatch: pyt
         load_reward(f"{file}:never")
     with pytest.raises(RewardError, match=r"there is no file 'nowhere\.py'"):
         load_reward("nowhere.py:f")
+    (tmp_path / "broken_reward.py").write_text("1 / 0\n", encoding="utf-8")
+    with pytest.raises(RewardError, match=r"running .* raised ZeroDivisionError: division by zero"):
+        load_reward(f"{tmp_path / 'broken_reward.py'}:f")
+    with pytest.raises(RewardError, match="importing 'broken_reward' raised ZeroDivisionError"):
+        load_reward("broken_reward:f")
 
 
 def test_a_preset_is_a_reward() -> None:

@@ -91,6 +91,12 @@ def test_a_named_column_that_does_not_exist_is_refused(option: str, meaning: str
         audit([record], columns=columns)
 
 
+def test_answers_that_are_all_empty_are_answers() -> None:
+    report = audit([{"completion": "", "ground_truth": GOLD, "answer": ""}] * 3, presets=["robust"])
+    assert report.rewards["robust"]["mean"] == -3.0
+    assert report.warnings[0].code == "everything_at_floor"
+
+
 def test_a_named_column_may_begin_late_and_may_hold_nothing(tmp_path: Path) -> None:
     first = {"completion": TEXT, "ground_truth": GOLD}
     path = write_lines(tmp_path / "rows.jsonl", [*[first] * 30, {**first, "mine": 0.5}, {**first, "group": None}])

@@ -173,10 +173,10 @@ reward=None, prompt='prompt', tools=None)
     for column, names in CANDIDATES.items():
         known = None if given is None else getattr(given, column)
         if known is None:
-            free = (name for name in names if name not in taken)
-            known = next(
-                (name for name in free if any(lookup(record, name) not in (None, "") for record in sample)), None
-            )
+            free = [name for name in names if name not in taken]
+            known = next((n for n in free if any(lookup(record, n) not in (None, "") for record in sample)), None)
+            if known is None and column == "completion":  # answers may all be empty
+                known = next((n for n in free if any(lookup(record, n) == "" for record in sample)), None)
         found[column] = known
         taken |= {known} if known else set()
     columns = Columns(**found)

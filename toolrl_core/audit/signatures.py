@@ -232,6 +232,8 @@ def _module(place: str) -> Any:
             return importlib.import_module(place)
         except ImportError as error:
             raise RewardError(f"cannot import {place!r}: {error}") from error
+        except Exception as error:
+            raise RewardError(f"importing {place!r} raised {type(error).__name__}: {error}") from error
     path = Path(place)
     if not path.is_file():
         raise RewardError(f"there is no file {place!r}")
@@ -241,7 +243,10 @@ def _module(place: str) -> Any:
         raise RewardError(f"{place!r} cannot be loaded as Python")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # a dataclass in the file looks its own module up
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise RewardError(f"running {place!r} raised {type(error).__name__}: {error}") from error
     return module
 
 
