@@ -134,9 +134,11 @@ def test_rows_that_cannot_be_used_are_no_ground_truths_in_the_headline() -> None
 
 def test_a_constant_recorded_reward_is_serious() -> None:
     rows = [{"completion": PERFECT, "ground_truth": GOLD, "reward": 0.3, "group": "a"}] * 4
-    text = finding(audit(rows), "constant_reward")
+    report = audit(rows)
+    text = finding(report, "constant_reward")
     assert text.startswith("serious: ")
-    assert "on every one of 4 rows" in text
+    assert "recorded is 0.3 on every one of 4 rows: they teach nothing." in text
+    assert codes(report).count("constant_reward") == 1
 
 
 def test_a_prefilled_thought_is_recognised_by_its_bare_end() -> None:

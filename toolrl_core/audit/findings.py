@@ -159,10 +159,14 @@ def _at_floor(report: Mapping[str, Any]) -> Iterator[Finding]:
         text = f"{head} Calls were read, and nothing in them earned a point."
         advice = "The answers are wrong, or the reward is all or nothing: compare it with a finer one below."
         yield Finding("nothing_right", "warning", text, advice)
+    constant: dict[int, list[str]] = {}
     for name, reward in report["rewards"].items():
         if reward["rows"] > 1 and reward["lowest"] == reward["highest"]:
-            text = f"{name} is {reward['lowest']:g} on every one of {reward['rows']} rows: it teaches nothing."
-            yield Finding("constant_reward", "serious", text, "A trainer runs on it without complaint.")
+            constant.setdefault(reward["rows"], []).append(f"{name} is {reward['lowest']:g}")
+    for rows, said in constant.items():
+        teaches = "it teaches nothing" if len(said) == 1 else "they teach nothing"
+        text = f"{', '.join(said)} on every one of {rows} rows: {teaches}."
+        yield Finding("constant_reward", "serious", text, "A trainer runs on it without complaint.")
 
 
 def _is_at_floor(reward: Mapping[str, Any]) -> bool:
