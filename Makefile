@@ -3,7 +3,7 @@ PYTHON ?= python3
 RUN := .venv/bin/python
 INSTALLED := .venv/installed
 
-.PHONY: help install data book test check contract lab strip bench pdf screenshots lock clean
+.PHONY: help install data book test check contract studies lab strip bench pdf screenshots lock clean
 
 help: ## list the targets
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):[^#]*## /\1	/'
@@ -36,6 +36,9 @@ check: install ## style, types and the examples in docstrings: quick
 
 contract: install ## run the adapters in TRL, verl and verifiers, each in an environment of its own under _build/
 	@$(RUN) -m tests.contract.run
+
+studies: install ## run the studies whose results are stale into results/: up to twenty minutes; an interrupted run goes on
+	$(RUN) -m toolrl_core.studies
 
 lab: install ## open the notebooks in JupyterLab
 	$(RUN) -m jupyter lab notebooks

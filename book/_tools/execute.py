@@ -43,6 +43,7 @@ def fingerprint(source: Path, parameters: Mapping[str, Any] | None = None) -> st
     digest = hashlib.sha256(json.dumps(parameters or {}, sort_keys=True).encode())
     package = (path for path in (ROOT / "toolrl_core").rglob("*") if path.suffix in {".py", ".json", ".csv"})
     pins = ROOT.glob("*requirements*.txt"), ROOT.glob("constraints.txt"), (ROOT / "results").rglob("*.csv")
+    pins = *pins, (ROOT / "studies").glob("*.toml")
     examples = (path for path in (ROOT / "examples").rglob("*") if path.suffix in {".py", ".yaml"})
     for path in [source, *sorted(package), *sorted(examples), *sorted(path for group in pins for path in group)]:
         digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())

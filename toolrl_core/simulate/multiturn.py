@@ -22,10 +22,11 @@ from toolrl_core.simulate.turn_rollouts import (
     token_log_probabilities,
 )
 
-__all__ = ["token_gradient", "train_policies"]
+__all__ = ["TURN_SETTINGS", "token_gradient", "train_policies"]
 
 _STOPPING = ("stop_generation", "void_veto")
-_DEFAULTS = GrpoSettings(steps=60, prompts=8, group_size=8, passes=4, learning_rate=0.03, dialect="trl")
+TURN_SETTINGS = GrpoSettings(steps=60, prompts=8, group_size=8, passes=4, learning_rate=0.03, dialect="trl")
+"""How the miniature of turns is trained unless told otherwise."""
 
 
 def token_gradient(
@@ -115,7 +116,7 @@ def train_policies(
     policies: Sequence[str] = tuple(FILTER_POLICIES),
     *,
     world: TurnWorld | None = None,
-    settings: GrpoSettings = _DEFAULTS,
+    settings: GrpoSettings = TURN_SETTINGS,
     clip_high: float = 0.28,
     filters: FilterSettings | None = None,
     seeds: int = 20,
