@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from book._tools import chapters, differences, execute, front, reference, scoreboard_page
+from toolrl_core.explain.ledger import DIRECTION
 
 MARK = re.compile(r"^% generated: (.+)$", re.MULTILINE)
 
@@ -25,7 +26,9 @@ PARTS: dict[str, Callable[[], str]] = {
     "five answers": lambda: raw(front.five_answers_html()),
     "doors": front.doors,
     "scoreboard in one line": lambda: raw(scoreboard_page.in_one_line() + scoreboard_page.bar_html()),
+    "directions in one line": lambda: raw(scoreboard_page.directions_in_one_line()),
     "scoreboard": lambda: raw(scoreboard_page.table_html()),
+    "directions": lambda: raw(scoreboard_page.table_html(DIRECTION)),
     "differences": differences.page,
     "online": chapters.online,
     "parameters of the chapters": chapters.parameters_table,

@@ -1,4 +1,4 @@
-"""Make the parts of the scoreboard page from the executed notebooks: table, corrected figures, files to download."""
+"""Make the parts of the scoreboard page from the executed notebooks: tables, corrected figures, files to download."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from pathlib import Path
 
 from book._tools import execute
 from toolrl_core.explain.claims import shown_text
-from toolrl_core.explain.ledger import VERDICTS, load_claims
-from toolrl_core.explain.scoreboard import Scoreboard, ScoreboardRow, collect, scoreboard
+from toolrl_core.explain.ledger import CLAIM, DIRECTION, DIRECTION_VERDICTS, VERDICTS
+from toolrl_core.explain.scoreboard import UNDECIDED, Scoreboard, ScoreboardRow, collect, scoreboard
 
 FILES = ("scoreboard.csv", "scoreboard.json")
+NOUNS = {CLAIM: "claims", DIRECTION: "directions"}
 
 
 def copies() -> list[Path]:
@@ -35,14 +36,14 @@ def _board(read: tuple[tuple[Path, int], ...]) -> Scoreboard:
 
 
 def row_of(claim: str) -> ScoreboardRow:
-    """Find the row of a claim.
+    """Find the row of a claim or of a direction.
 
     Raises
     ------
     ValueError
         If the ledger has no such claim, or its chapter left no record of it.
     """
-    rows = {row.claim.id: row for row in board().rows}
+    rows = {row.claim.id: row for row in (*board().rows, *board().directions)}
     if claim not in rows:
         raise ValueError(f"the ledger has no claim {claim!r}")
     if rows[claim].record is None:
@@ -51,28 +52,32 @@ def row_of(claim: str) -> ScoreboardRow:
 
 
 def count_of(verdict: str) -> int:
-    """Count the claims with a verdict; ``"all"`` and ``"not decided"`` count too.
+    """Count the claims or the directions with a verdict; ``"all"`` counts claims alone, ``"directions"`` those.
+
+    ``"not decided"`` counts the claims without a verdict, ``"not tested"`` the directions without one.
 
     Raises
     ------
     ValueError
         If there is no such verdict.
     """
-    counts = dict.fromkeys((*VERDICTS, "not decided"), 0) | board().counts
-    counts["all"] = len(board().rows)
+    known = (*VERDICTS, UNDECIDED[CLAIM], *DIRECTION_VERDICTS, UNDECIDED[DIRECTION])
+    counts = dict.fromkeys(known, 0) | board().counts | board().direction_counts
+    counts |= {"all": len(board().rows), NOUNS[DIRECTION]: len(board().directions)}
     if verdict not in counts:
         raise ValueError(f"there is no verdict {verdict!r}; valid: {', '.join(counts)}")
     return counts[verdict]
 
 
-def controls_html() -> str:
-    """Write the form that filters the table; a script shows it, since without one it would do nothing."""
-    ledger = load_claims().values()
+def controls_html(kind: str) -> str:
+    """Write the form that filters a table; a script shows it, since without one it would do nothing."""
+    rows = board().rows if kind == CLAIM else board().directions
+    verdicts = (*VERDICTS, *DIRECTION_VERDICTS, *UNDECIDED.values())
     fields = {
-        "verdict": [verdict for verdict in (*VERDICTS, "not decided") if count_of(verdict)],
-        "note": sorted({claim.note for claim in ledger}),
-        "level": sorted({claim.level for claim in ledger}),
-        "chapter": sorted({claim.decided_by for claim in ledger}),
+        "verdict": [verdict for verdict in verdicts if any(row.verdict == verdict for row in rows)],
+        "note": sorted({row.claim.note for row in rows}),
+        "level": sorted({row.claim.level for row in rows}),
+        "chapter": sorted({row.claim.decided_by for row in rows}),
     }
     choices = "".join(
         f'<label>{name.capitalize()} <select name="{name}"><option value="">all</option>'
@@ -81,16 +86,19 @@ def controls_html() -> str:
         for name, values in fields.items()
     )
     return (
-        '<form class="scoreboard-controls" hidden>'
+        f'<form class="scoreboard-controls" data-kind="{kind}" data-noun="{NOUNS[kind]}" '
+        f'aria-label="Filter the {NOUNS[kind]}" hidden>'
         f'{choices}<label>Words <input type="search" name="words"></label>'
         '<button type="reset">Show all</button><output aria-live="polite"></output></form>'
     )
 
 
-def table_html() -> str:
-    """Write the table of all claims; each row links to the row of the chapter that decides it."""
-    table = board().to_html(page="../notebooks/{notebook}.html")
-    return controls_html() + re.sub(r">(\d\d)_\w+</a>", lambda found: f">chapter {int(found[1])}</a>", table)
+def table_html(kind: str = CLAIM) -> str:
+    """Write the table of all claims, or of all directions; each row links to the row of the chapter that decides it."""
+    if kind == DIRECTION and not board().directions:
+        return "<p>No direction has been tested yet.</p>"
+    table = board().to_html(page="../notebooks/{notebook}.html", kind=kind)
+    return controls_html(kind) + re.sub(r">(\d\d)_\w+</a>", lambda found: f">chapter {int(found[1])}</a>", table)
 
 
 def corrections() -> list[ScoreboardRow]:
@@ -128,7 +136,7 @@ def _numbers(values: tuple[Fraction, ...]) -> str:
 
 
 def file_text(name: str) -> str:
-    """Write one of the files to download.
+    """Write one of the files to download; they hold the rows of both tables.
 
     Raises
     ------
@@ -155,6 +163,20 @@ def in_one_line() -> str:
     )
     told = f"{', '.join(first)}, and {last}"
     return f"<p>Of <strong>{count_of('all')}</strong> checkable statements of the two notes: {told}.</p>"
+
+
+def directions_in_one_line() -> str:
+    """Say in HTML how the directions fared, linked to their rows; nothing where there are none."""
+    if not board().directions:
+        return ""
+    fares = board().direction_fares
+    links = ", ".join(
+        f'<a href="scoreboard.html?verdict={verdict.replace(" ", "+")}#directions">{escape(fare)}</a>'
+        for verdict, fare in fares.items()
+    )
+    told = escape(board().direction_summary).replace(", ".join(fares.values()), links)
+    told = re.sub(r"\b(\d+)(?= )", r"<strong>\1</strong>", told)
+    return f'<p class="scoreboard-directions">Besides, {told}.</p>'
 
 
 def bar_html() -> str:

@@ -9,20 +9,25 @@ scoreboard is made (:mod:`toolrl_core.explain.scoreboard`). The claims cell of a
     ledger.record("toolrl.P1.range", ours="0 of 1,000,000 outside", check=outside == 0)
     ledger.finish()                                                        # last line of the cell: the table
 
-``finish`` raises if one of the chapter's claims has no record, so a claim cannot be forgotten silently.
+A chapter that tests directions in a miniature (one of ``MINIATURES``) records them in the same way, with a check that
+bears out the ledger's verdict::
+
+    ledger.record("toolrl.5.3.coarse_direction", ours="agrees in 3 of 9 settings", check=0 < agreeing < 9)
+
+``finish`` raises if one of the chapter's entries has no record, so none can be forgotten silently.
 Only the standard library is used.
 """
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from html import escape
 from numbers import Integral, Real
 from typing import Any, Final
 
-from toolrl_core.explain.ledger import NOTEBOOKS, QUOTED, Claim, ClaimError, load_claims
+from toolrl_core.explain.ledger import DIRECTION, NOTEBOOKS, QUOTED, Claim, ClaimError, load_claims, load_ledger
 
 __all__ = ["MIME_TYPE", "ChapterClaims", "Claim", "ClaimError", "ClaimRecord", "ClaimTable", "load_claims"]
 
@@ -31,18 +36,23 @@ LEVELS: Final = (
     "The level is the credibility that the note itself gives: A copied from the paper, B reported by the paper, "
     "C derived and checked by the note's program, D conjecture."
 )
+MINIATURE: Final = (
+    "Each is the direction of an effect that a paper reports, tested in a miniature under the assumptions that the "
+    "chapter names. It is not a reproduction: the sizes are the miniature's own."
+)
 ROW_HEADER: Final = 'style="font-weight: normal; text-align: left"'
 _COLUMNS: Final = ("Claim", "The note's figure", "Ours", "Verdict")
+_DIRECTION_COLUMNS: Final = ("Direction", "The paper's figures, as the note quotes them", "In the miniature", "Verdict")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ClaimRecord:
-    """Hold what a chapter computed for one claim.
+    """Hold what a chapter computed for one claim or direction.
 
     Parameters
     ----------
     claim
-        The claim of the ledger.
+        The entry of the ledger.
     ours
         Our value as text.
     holds
@@ -86,11 +96,13 @@ class ChapterClaims:
     ----------
     notebook
         Stem of the notebook, one of ``NOTEBOOKS``.
+    ledger
+        The entries, by id; by default those of the package.
 
     Raises
     ------
     ClaimError
-        If no claim of the ledger is decided by this notebook.
+        If no entry of the ledger is decided by this notebook.
 
     Examples
     --------
@@ -108,16 +120,19 @@ class ChapterClaims:
 (printed 2.3, right 7/3), but ours is 2.3 points
     """
 
-    def __init__(self, notebook: str) -> None:
+    def __init__(self, notebook: str, *, ledger: Mapping[str, Claim] | None = None) -> None:
         self.notebook = notebook
-        self._claims = {claim.id: claim for claim in load_claims().values() if claim.decided_by == notebook}
+        self._ledger = load_ledger() if ledger is None else ledger
+        self._claims = {claim.id: claim for claim in self._ledger.values() if claim.decided_by == notebook}
         self._records: dict[str, ClaimRecord] = {}
         if notebook == QUOTED or not self._claims:
-            raise ClaimError(f"no claim is decided by the notebook {notebook!r}; valid: {', '.join(NOTEBOOKS)}")
+            deciding = {claim.decided_by for claim in self._ledger.values()}
+            valid = ", ".join(stem for stem in NOTEBOOKS if stem in deciding)
+            raise ClaimError(f"no claim or direction is decided by the notebook {notebook!r}; valid: {valid}")
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """List the ids of the chapter's claims that have no record yet."""
+        """List the ids of the chapter's claims or directions that have no record yet."""
         return tuple(id_ for id_ in self._claims if id_ not in self._records)
 
     def record(
@@ -137,12 +152,13 @@ class ChapterClaims:
         tolerance: *reproduced* wants the printed numbers, *with a correction* the right ones, *not reproduced* the
         right ones too, or where the ledger has none, others than printed. `check` adds a condition of the chapter's
         own; without numbers in the ledger it is required. It states the evidence *for the expected verdict*: for a
-        claim that is *not reproduced* it is true when the failure was seen.
+        claim that is *not reproduced* it is true when the failure was seen, for a direction that *does not come out*
+        when it did not. A direction has no numbers in the ledger.
 
         Parameters
         ----------
         claim_id
-            Id of a claim that this notebook decides.
+            Id of a claim or direction that this notebook decides.
         ours
             Our value, in the unit of the claim: a number, several numbers, or words.
         check
@@ -212,8 +228,8 @@ class ChapterClaims:
             raise ClaimError(f"{claim_id} was recorded before")
         if claim_id in self._claims:
             return self._claims[claim_id]
-        if claim_id in load_claims():
-            raise ClaimError(f"{claim_id} is decided by {load_claims()[claim_id].decided_by!r}, not {self.notebook!r}")
+        if claim_id in self._ledger:
+            raise ClaimError(f"{claim_id} is decided by {self._ledger[claim_id].decided_by!r}, not {self.notebook!r}")
         raise ClaimError(f"unknown claim {claim_id!r}; {self.notebook} decides: {', '.join(self._claims)}")
 
     def __repr__(self) -> str:
@@ -229,7 +245,7 @@ class ClaimTable:
     notebook
         Stem of the notebook.
     records
-        One record for each claim that the notebook decides.
+        One record for each claim or direction that the notebook decides; a notebook decides one kind only.
     """
 
     notebook: str
@@ -243,7 +259,7 @@ class ClaimTable:
         return "\n".join(f"{made.claim.id}: {made.ours} ({made.verdict})" for made in self.records)
 
     def _repr_html_(self) -> str:
-        return _table_html(self.records, caption="The notes' claims that this chapter decides")
+        return _table_html(self.records)
 
     def _repr_mimebundle_(self, **_options: object) -> dict[str, Any]:
         return {"text/plain": str(self), "text/html": self._repr_html_(), MIME_TYPE: self.to_dict()}
@@ -320,11 +336,15 @@ def _row_html(made: ClaimRecord) -> str:
     )
 
 
-def _table_html(records: Iterable[ClaimRecord], *, caption: str) -> str:
-    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in _COLUMNS)
+def _table_html(records: Sequence[ClaimRecord]) -> str:
+    directions = any(made.claim.kind == DIRECTION for made in records)
+    caption = "The directions that this chapter tests" if directions else "The notes' claims that this chapter decides"
+    told = f"{caption}. {MINIATURE} {LEVELS}" if directions else f"{caption}. {LEVELS}"
+    columns = _DIRECTION_COLUMNS if directions else _COLUMNS
+    head = "".join(f'<th scope="col">{escape(column)}</th>' for column in columns)
     body = "".join(map(_row_html, records))
     return (
         f'<div class="claims" role="region" tabindex="0" aria-label="{escape(caption)}" style="overflow-x: auto">'
-        f'<table class="toolrl-table"><caption>{escape(caption)}. {LEVELS}</caption>'
+        f'<table class="toolrl-table"><caption>{escape(told, quote=False)}</caption>'
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )

@@ -1,7 +1,8 @@
-"""Make the scoreboard of claims from the executed notebooks.
+"""Make the scoreboard of claims, and of directions, from the executed notebooks.
 
 A chapter's claims table leaves its records in the notebook as an output of a media type of its own. They are
-read back here, held against the ledger once more, and counted. Only the standard library is used.
+read back here, held against the ledger once more, and counted: directions that a miniature tests are counted apart from
+the notes' claims. Only the standard library is used.
 """
 
 import json
@@ -12,12 +13,26 @@ from html import escape
 from pathlib import Path
 from typing import Any, Final
 
-from toolrl_core.explain.claims import MIME_TYPE, ROW_HEADER, shown_text
-from toolrl_core.explain.ledger import QUOTED, VERDICTS, Claim, ClaimError, load_claims
+from toolrl_core.explain.claims import MIME_TYPE, MINIATURE, ROW_HEADER, shown_text
+from toolrl_core.explain.ledger import (
+    CLAIM,
+    DIRECTION,
+    DIRECTION_VERDICTS,
+    QUOTED,
+    VERDICTS,
+    Claim,
+    ClaimError,
+    load_ledger,
+)
 
 __all__ = ["CollectedRecord", "Scoreboard", "ScoreboardRow", "collect", "scoreboard"]
 
-_COLUMNS: Final = ("Claim", "Note, section, level", "The note's figure", "Ours", "Verdict", "Decided in")
+UNDECIDED: Final = {CLAIM: "not decided", DIRECTION: "not tested"}
+_COLUMNS: Final = {
+    CLAIM: ("Claim", "Note, section, level", "The note's figure", "Ours", "Verdict", "Decided in"),
+    DIRECTION: ("Direction", "Note, section, level", "The paper's figures", "In the miniature", "Verdict", "Tested in"),
+}
+_FARE: Final = (("agrees", "agree"), ("depends", "depend"), ("does not come out", "do not come out"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,13 +62,17 @@ class CollectedRecord:
     remark: str = ""
 
 
-def collect(notebooks: Iterable[str | Path]) -> dict[str, CollectedRecord]:
+def collect(
+    notebooks: Iterable[str | Path], *, ledger: Mapping[str, Claim] | None = None
+) -> dict[str, CollectedRecord]:
     """Read the claims tables of executed notebooks.
 
     Parameters
     ----------
     notebooks
         Paths of ``.ipynb`` files with outputs. A notebook without a claims table adds nothing.
+    ledger
+        The entries, by id; by default those of the package.
 
     Returns
     -------
@@ -66,12 +85,13 @@ def collect(notebooks: Iterable[str | Path]) -> dict[str, CollectedRecord]:
         If a record names an unknown claim, one that another notebook decides, a verdict that is not the ledger's,
         or a claim that was recorded twice; the message names the notebook and the cell.
     """
+    entries = load_ledger() if ledger is None else ledger
     collected: dict[str, CollectedRecord] = {}
     for path in map(Path, notebooks):
         for cell, table in _tables(path):
             for row in table["records"]:
                 place = f"{path.stem}, cell {cell!r}"
-                made = _checked(row, notebook=table["notebook"], cell=cell, place=place)
+                made = _checked(row, entries, notebook=table["notebook"], cell=cell, place=place)
                 if made.claim in collected:
                     raise ClaimError(f"{place}: {made.claim} is recorded twice")
                 collected[made.claim] = made
@@ -85,8 +105,10 @@ def _tables(path: Path) -> Iterable[tuple[str, Mapping[str, Any]]]:
                 yield cell.get("id", ""), output["data"][MIME_TYPE]
 
 
-def _checked(row: Mapping[str, Any], *, notebook: str, cell: str, place: str) -> CollectedRecord:
-    claim = load_claims().get(row["claim"])
+def _checked(
+    row: Mapping[str, Any], entries: Mapping[str, Claim], *, notebook: str, cell: str, place: str
+) -> CollectedRecord:
+    claim = entries.get(row["claim"])
     if claim is None:
         raise ClaimError(f"{place}: unknown claim {row['claim']!r}")
     if claim.decided_by != notebook:
@@ -101,23 +123,27 @@ def _checked(row: Mapping[str, Any], *, notebook: str, cell: str, place: str) ->
 
 @dataclass(frozen=True, kw_only=True)
 class ScoreboardRow:
-    """Join a claim of the ledger with its record; `record` is None where there is none."""
+    """Join a claim or direction of the ledger with its record; `record` is None where there is none."""
 
     claim: Claim
     record: CollectedRecord | None = None
 
     @property
     def verdict(self) -> str:
-        """Give the verdict; ``"not decided"`` where a notebook owes a record or its condition failed."""
+        """Give the verdict; ``"not decided"`` where a notebook owes a record or its condition failed.
+
+        A direction in that place is ``"not tested"``.
+        """
         if self.claim.decided_by == QUOTED or (self.record is not None and self.record.holds):
             return self.claim.verdict
-        return "not decided"
+        return UNDECIDED[self.claim.kind]
 
     def to_dict(self) -> dict[str, str]:
         """Give the row as plain text fields, the same for each row."""
         claim, record = self.claim, self.record
         return {
             "id": claim.id,
+            "kind": claim.kind,
             "note": claim.note,
             "section": claim.section,
             "level": claim.level,
@@ -135,78 +161,125 @@ class ScoreboardRow:
 
 @dataclass(frozen=True)
 class Scoreboard:
-    """Hold every claim of the ledger with the record that decides it.
+    """Hold every claim and every direction of the ledger with the record that decides it.
 
     Parameters
     ----------
     rows
-        In the order of the ledger.
+        The claims, in the order of the ledger.
+    directions
+        The directions, in the order of the ledger. Nothing about them enters the counts of the claims.
     """
 
     rows: tuple[ScoreboardRow, ...]
+    directions: tuple[ScoreboardRow, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
-        """Count the rows of each verdict; a count of ``"not decided"`` stands last if there is one."""
-        found = Counter(row.verdict for row in self.rows)
-        undecided = {"not decided": found["not decided"]} if found["not decided"] else {}
-        return {verdict: found[verdict] for verdict in VERDICTS} | undecided
+        """Count the claims of each verdict; a count of ``"not decided"`` stands last if there is one."""
+        return _counts(self.rows, VERDICTS, undecided=UNDECIDED[CLAIM])
+
+    @property
+    def direction_counts(self) -> dict[str, int]:
+        """Count the directions of each verdict; a count of ``"not tested"`` stands last if there is one."""
+        return _counts(self.directions, DIRECTION_VERDICTS, undecided=UNDECIDED[DIRECTION])
 
     @property
     def undecided(self) -> tuple[str, ...]:
         """List the ids of the claims whose notebook left no record, or one that does not hold."""
-        return tuple(row.claim.id for row in self.rows if row.verdict == "not decided")
+        return tuple(row.claim.id for row in self.rows if row.verdict == UNDECIDED[CLAIM])
+
+    @property
+    def untested(self) -> tuple[str, ...]:
+        """List the ids of the directions whose notebook left no record, or one that does not hold."""
+        return tuple(row.claim.id for row in self.directions if row.verdict == UNDECIDED[DIRECTION])
 
     @property
     def summary(self) -> str:
-        """Give the scoreboard in one line."""
+        """Give the claims in one line."""
         return ", ".join(f"{count} {verdict}" for verdict, count in self.counts.items())
 
-    def to_dicts(self) -> list[dict[str, str]]:
-        """Give the rows as plain data, for JSON, CSV or a data frame."""
-        return [row.to_dict() for row in self.rows]
+    @property
+    def direction_summary(self) -> str:
+        """Give the directions in one line."""
+        counts, fares = self.direction_counts, self.direction_fares
+        tested = sum(counts[verdict] for verdict in DIRECTION_VERDICTS)
+        rest = f"; {len(self.untested)} not tested" if self.untested else ""
+        return (
+            f"{tested} direction{'' if tested == 1 else 's'} tested in the miniature: {', '.join(fares.values())}{rest}"
+        )
 
-    def to_html(self, *, page: str = "{notebook}.html") -> str:
-        """Render the scoreboard as one table.
+    @property
+    def direction_fares(self) -> dict[str, str]:
+        """Say of each verdict how many directions fare so, for instance ``"3 agree"``."""
+        counts = self.direction_counts
+        words = zip(DIRECTION_VERDICTS, _FARE, strict=True)
+        return {verdict: f"{counts[verdict]} {one if counts[verdict] == 1 else more}" for verdict, (one, more) in words}
+
+    def to_dicts(self) -> list[dict[str, str]]:
+        """Give the rows as plain data, for JSON, CSV or a data frame: the claims, then the directions."""
+        return [row.to_dict() for row in (*self.rows, *self.directions)]
+
+    def to_html(self, *, page: str = "{notebook}.html", kind: str = CLAIM) -> str:
+        """Render the entries of one kind as a table.
 
         Parameters
         ----------
         page
             Address of a chapter, with ``{notebook}`` for its stem.
+        kind
+            ``"claim"`` or ``"direction"``.
 
         Returns
         -------
         str
-            A table with a caption and scoped headers; each row links to the row of the chapter that decided it,
-            and carries ``data-verdict``, ``data-note``, ``data-level`` and ``data-chapter`` for a filter.
+            A table with a caption and scoped headers, in a box with ``data-kind``; each row links to the row of the
+            chapter that decided it, and carries ``data-verdict``, ``data-note``, ``data-level`` and ``data-chapter``
+            for a filter.
+
+        Raises
+        ------
+        ValueError
+            If there is no such kind.
         """
-        head = "".join(f'<th scope="col">{escape(column)}</th>' for column in _COLUMNS)
-        body = "".join(_row_html(row, page) for row in self.rows)
-        caption = escape(f"The notes' claims: {self.summary}")
-        frame = 'class="claims scoreboard" role="region" tabindex="0" aria-label="Scoreboard" style="overflow-x: auto"'
+        if kind not in _COLUMNS:
+            raise ValueError(f"there is no kind {kind!r}; valid: {', '.join(_COLUMNS)}")
+        if kind == CLAIM:
+            rows, label, told = self.rows, "Scoreboard", f"The notes' claims: {self.summary}"
+        else:
+            rows, label, told = self.directions, "Directions", f"{self.direction_summary}. {MINIATURE}"
+        head = "".join(f'<th scope="col">{escape(column)}</th>' for column in _COLUMNS[kind])
+        body = "".join(_row_html(row, page) for row in rows)
+        frame = f'class="claims scoreboard" data-kind="{kind}" role="region" tabindex="0" aria-label="{label}"'
         return (
-            f'<div {frame}><table class="toolrl-table"><caption>{caption}</caption>'
+            f'<div {frame} style="overflow-x: auto"><table class="toolrl-table"><caption>{escape(told)}</caption>'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         )
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        return self.to_html() + (self.to_html(kind=DIRECTION) if self.directions else "")
 
 
-def scoreboard(records: Mapping[str, CollectedRecord], *, claims: Mapping[str, Claim] | None = None) -> Scoreboard:
+def _counts(rows: Iterable[ScoreboardRow], verdicts: Iterable[str], *, undecided: str) -> dict[str, int]:
+    found = Counter(row.verdict for row in rows)
+    rest = {undecided: found[undecided]} if found[undecided] else {}
+    return {verdict: found[verdict] for verdict in verdicts} | rest
+
+
+def scoreboard(records: Mapping[str, CollectedRecord], *, ledger: Mapping[str, Claim] | None = None) -> Scoreboard:
     """Join the ledger with the records of the executed notebooks.
 
     Parameters
     ----------
     records
         As :func:`collect` returns them.
-    claims
-        The ledger; by default that of the package.
+    ledger
+        The entries, by id; by default those of the package.
 
     Returns
     -------
     Scoreboard
-        One row for each claim, decided or not.
+        One row for each claim and each direction, decided or not.
 
     Examples
     --------
@@ -216,8 +289,12 @@ def scoreboard(records: Mapping[str, CollectedRecord], *, claims: Mapping[str, C
     >>> board.counts["reproduced"], len(board.undecided) + board.counts["quoted only"] == len(board.rows)
     (0, True)
     """
-    ledger = load_claims() if claims is None else claims
-    return Scoreboard(tuple(ScoreboardRow(claim=claim, record=records.get(id_)) for id_, claim in ledger.items()))
+    entries = load_ledger() if ledger is None else ledger
+    rows = [ScoreboardRow(claim=claim, record=records.get(id_)) for id_, claim in entries.items()]
+    return Scoreboard(
+        rows=tuple(row for row in rows if row.claim.kind == CLAIM),
+        directions=tuple(row for row in rows if row.claim.kind == DIRECTION),
+    )
 
 
 def _row_html(row: ScoreboardRow, page: str) -> str:
