@@ -283,6 +283,9 @@ SIGHT = {
 FAMILIES = {
     "presets": ["paper", "released", "robust"],
     "tiers": ["original", "finegrained", "intermediate", "coarse"],
+    "scales": ["original", "equal_max", "two_stage", "dynamic"],
+    "switch": ["early", "late", "two_stage"],
+    "length rewards": ["none", "fixed", "growing"],
     "policies": [
         "naive", "low_probability", "high_ratio", "stop_generation", "void_veto", "mask", "filter", "drop_group",
     ],

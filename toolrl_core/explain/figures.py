@@ -65,6 +65,16 @@ ROLES: Mapping[str, Role] = MappingProxyType(
         "finegrained": Role("orange", "s", "--"),
         "intermediate": Role("purple", "^", "-."),
         "coarse": Role("grey", "v", ":"),
+        # scales and schedules; "original" above is the constant one
+        "equal_max": Role("purple", "s", "--"),
+        "two_stage": Role("gold", "^", "-."),
+        "dynamic": Role("pink", "v", ":"),
+        "early": Role("purple", "s", "--"),
+        "late": Role("sky", "D", "-"),
+        # length rewards
+        "none": Role("blue", "o", "-"),
+        "fixed": Role("orange", "s", "--"),
+        "growing": Role("purple", "^", "-."),
         # what is done about void turns
         "naive": Role("grey", "o", ":"),
         "low_probability": Role("gold", "s", "--"),

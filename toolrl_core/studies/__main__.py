@@ -37,16 +37,16 @@ def _run(given: argparse.Namespace) -> None:
     if unknown:
         raise StudyError(f"unknown study {', '.join(sorted(unknown))}: choose from {', '.join(studies)}")
     chosen = [study for name, study in studies.items() if not given.names or name in given.names]
-    done = run_studies(
-        chosen,
-        results=given.results,
-        cache=given.cache,
-        workers=given.workers,
-        progress=sys.stderr.isatty(),
-        anew=given.anew,
-    )
     for study in chosen:
-        print(f"{study.name}: {'ran' if study.name in done else 'current'}")
+        done = run_studies(
+            [study],
+            results=given.results,
+            cache=given.cache,
+            workers=given.workers,
+            progress=sys.stderr.isatty(),
+            anew=given.anew,
+        )
+        print(f"{study.name}: {len(study.cells())} settings, {'run' if done else 'current'}", flush=True)
         for judgement in judge_all(study, load_results(Path(given.results), study)).values():
             print(f"  {judgement}")
 

@@ -76,18 +76,30 @@ class Judgement:
 
     @property
     def main_axis(self) -> str:
-        """Name the axis whose values differ most in the share of settings that agree; empty without any."""
+        """Name the axis that tells most about which settings agree; empty without any.
+
+        It is the axis with the largest sum of squares between its values; a value that was tried once does not count.
+        """
         axes = list(dict.fromkeys(axis for finding in self.findings for axis in finding.values))
-        spreads = {axis: np.ptp(list(self.share_by(axis).values())) for axis in axes}
-        return max(spreads, key=lambda axis: spreads[axis]) if spreads and max(spreads.values()) > 0 else ""
+        weights = {axis: self._between(axis) for axis in axes}
+        return max(weights, key=lambda axis: weights[axis]) if weights and max(weights.values()) > 0 else ""
+
+    def _between(self, axis: str) -> float:
+        parts = [part for part in self._results_by(axis).values() if len(part) > 1]
+        everything = [found for part in parts for found in part]
+        mean = sum(everything) / max(len(everything), 1)
+        return sum(len(part) * (sum(part) / len(part) - mean) ** 2 for part in parts)
 
     def share_by(self, axis: str) -> dict[str, float]:
         """Give the share of settings that agree, for each value of an axis."""
+        return {label: sum(found) / len(found) for label, found in self._results_by(axis).items()}
+
+    def _results_by(self, axis: str) -> dict[str, list[bool]]:
         results: dict[str, list[bool]] = {}
         for finding in self.findings:
             if axis in finding.values:
                 results.setdefault(finding.values[axis], []).append(finding.result == AGREES)
-        return {label: sum(found) / len(found) for label, found in results.items()}
+        return results
 
     def __str__(self) -> str:
         """Write the counts and the verdict."""

@@ -311,6 +311,8 @@ def parse_study(text: str, *, name: str) -> Study:
     given = dict(tomllib.loads(text))
     arms = _take(given, "arms", dict)
     blocks = tuple(_block(item, arms) for item in _take(given, "blocks", list))
+    if len({block.name for block in blocks}) < len(blocks):
+        raise StudyError("two blocks have the same name")
     metrics = tuple(_take(given, "metrics", list))
     moments = tuple(map(str, given.pop("moments", ["final"])))
     smallest = float(given.pop("smallest", 0.0))
@@ -339,8 +341,6 @@ def parse_study(text: str, *, name: str) -> Study:
     for moment in moments:
         if not moment.isdigit():
             _one_of("moments", moment, MOMENTS)
-    if len({block.name for block in blocks}) < len(blocks):
-        raise StudyError("two blocks have the same name")
     return study
 
 

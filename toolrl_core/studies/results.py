@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -28,7 +28,8 @@ __all__ = ["COMMAND", "Results", "is_current", "load_results", "provenance", "wr
 COMMAND = "make studies"
 """What makes the results anew."""
 _VALUE_COLUMNS = ("block", "setting", "arm", "metric", "moment")
-_CURVE_COLUMNS = ("block", "setting", "arm", "metric", "step", "mean", "half_width")
+_CURVE_COLUMNS = ("block", "setting", "arm", "metric", "statistic")
+_STATISTICS = ("mean", "half_width")
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -44,7 +45,7 @@ class Results:
     values : pandas.DataFrame
         Block, setting, arm, metric, moment, and one column for each seed.
     curves : pandas.DataFrame
-        Block, setting, arm, metric, step, mean, half_width.
+        Block, setting, arm, metric, statistic ("mean" or "half_width"), and one column for each step.
     """
 
     name: str
@@ -80,12 +81,17 @@ class Results:
 
     def curve(self, block: str, setting: str, arm: str, metric: str) -> pd.DataFrame:
         """Return step, mean and half_width of a learning curve."""
+        import pandas as pd
+
         table = self.curves
         chosen = (table["block"] == block) & (table["setting"] == setting)
-        chosen &= (table["arm"] == arm) & (table["metric"] == metric)
-        if not chosen.any():
+        lines = table[chosen & (table["arm"] == arm) & (table["metric"] == metric)].set_index("statistic")
+        if lines.empty:
             raise StudyError(f"{self.name} has no curve of {arm!r}, {metric!r} in {block!r}, {setting!r}")
-        return table.loc[chosen, ["step", "mean", "half_width"]].reset_index(drop=True)
+        curve = lines.iloc[:, len(_CURVE_COLUMNS) - 1 :].T.apply(pd.to_numeric).dropna(how="all")
+        curve.index = curve.index.astype(int)
+        named: pd.DataFrame = curve.rename_axis(index="step", columns=None).reset_index()
+        return named
 
 
 def provenance(study: Study) -> dict[str, str]:
@@ -150,16 +156,27 @@ def write_results(folder: str | Path, study: Study, rows: Iterable[CellRows]) ->
     folder.mkdir(parents=True, exist_ok=True)
     values, curves = ([line for part in parts for line in part] for parts in zip(*rows, strict=True))
     seeds = [f"seed_{number}" for number in range(study.seeds)]
+    steps = sorted({int(line[4]) for line in curves})
     header = "".join(f"# {key}: {value}\n" for key, value in provenance(study).items())
-    for path, columns, lines in (
-        (folder / f"{study.name}.csv", (*_VALUE_COLUMNS, *seeds), values),
-        (folder / f"{study.name}_curves.csv", _CURVE_COLUMNS, curves),
+    for name, columns, lines in (
+        (f"{study.name}.csv", (*_VALUE_COLUMNS, *seeds), values),
+        (f"{study.name}_curves.csv", (*_CURVE_COLUMNS, *map(str, steps)), _wide(curves, steps)),
     ):
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(columns)
         writer.writerows(lines)
-        path.write_text(header + text.getvalue(), encoding="utf8")
+        (folder / name).write_text(header + text.getvalue(), encoding="utf8")
+
+
+def _wide(curves: Sequence[Sequence[str]], steps: Sequence[int]) -> list[list[str]]:
+    """Give each curve two lines, its means and its half widths, with a column for each step."""
+    lines: dict[tuple[str, ...], list[str]] = {}
+    for *where, step, mean, half_width in curves:
+        for statistic, value in zip(_STATISTICS, (mean, half_width), strict=True):
+            line = lines.setdefault((*where, statistic), [""] * len(steps))
+            line[steps.index(int(step))] = value
+    return [[*where, *line] for where, line in lines.items()]
 
 
 def load_results(folder: str | Path, study: Study) -> Results:
@@ -190,8 +207,8 @@ def load_results(folder: str | Path, study: Study) -> Results:
             raise StudyError(f"{path.name} is missing: run `{COMMAND}`")
     stored = _stored_provenance(paths[0])
     _require_current(study, stored)
-    # A setting without axes is an empty text, not a missing value; a number that is missing is written as nan.
-    tables = [pd.read_csv(path, comment="#", keep_default_na=False, na_values={"mean": "nan"}) for path in paths]
+    # A setting without axes is an empty text, not a missing value.
+    tables = [pd.read_csv(path, comment="#", keep_default_na=False) for path in paths]
     return Results(name=study.name, provenance=stored, values=tables[0], curves=tables[1])
 
 

@@ -1,0 +1,436 @@
+"""Studies: definitions, the rule of agreement, provenance, and stored results that can be computed again."""
+
+import csv
+import dataclasses
+import io
+
+import numpy as np
+import pytest
+
+from toolrl_core.explain.ledger import DIRECTION_VERDICTS
+from toolrl_core.explain.study_figures import agreement_table, describe_ends
+from toolrl_core.schedules import LengthReward, equal_max
+from toolrl_core.simulate.histories import Interval
+from toolrl_core.studies import agreement, cells, digest, results, run
+from toolrl_core.studies.__main__ import main
+from toolrl_core.studies.definitions import Comparison, Direction, StudyError, load_studies, load_study, parse_study
+
+ROOT = digest._PACKAGE.parent
+STUDIES = load_studies(ROOT / "studies")
+
+TEXT = """
+title = "Scale"
+source = "Table 6"
+engine = "answers"
+seed = 3
+seeds = 3
+metrics = ["usable", "exact"]
+moments = ["2", "final", "mean"]
+smallest = 0.01
+[settings]
+steps = 4
+evaluate_every = 2
+prompts = 4
+evaluation_prompts = 10
+[arms]
+original = {}
+equal_max = { schedule = { kind = "equal_max" } }
+[[blocks]]
+name = "grid"
+about = "How good the base is."
+[blocks.axes]
+strength = { path = "base.strength", values = [-1, 2] }
+memory.short = { "settings.beta2" = 0.9 }
+[[blocks]]
+name = "settings"
+about = "One at a time."
+one_at_a_time = true
+[blocks.axes]
+group_size = { path = "settings.group_size", values = [2] }
+[[directions]]
+id = "a"
+paper = "Equal-max ends below the original scale."
+blocks = ["grid", "settings"]
+comparisons = [{ higher = "original", lower = "equal_max", metric = "usable" }]
+[[directions]]
+id = "b"
+paper = "More so for a weak base."
+blocks = ["grid"]
+across = ["strength", "-1", "2"]
+comparisons = [{ higher = "original", lower = "equal_max", metric = "usable" }]
+"""
+
+
+@pytest.fixture(scope="module")
+def study():
+    return parse_study(TEXT, name="example")
+
+
+@pytest.fixture(scope="module")
+def rows(study):
+    return run.run_study(study)
+
+
+def table(values, *, moment="final"):
+    """Stored results of two arms in settings, each with the values of its seeds."""
+    lines = [
+        [block, setting, arm, "usable", moment, *map(str, numbers)] for (block, setting, arm), numbers in values.items()
+    ]
+    import pandas as pd
+
+    columns = ["block", "setting", "arm", "metric", "moment", *(f"seed_{n}" for n in range(len(lines[0]) - 5))]
+    frame = pd.DataFrame(lines, columns=columns)
+    return results.Results(name="example", provenance={}, values=frame, curves=frame)
+
+
+class TestDefinitions:
+    def test_a_block_has_every_combination_and_a_one_at_a_time_block_its_own_setting_first(self, study):
+        assert [(cell.block, cell.setting) for cell in study.cells()] == [
+            ("grid", "strength=-1; memory=short"),
+            ("grid", "strength=2; memory=short"),
+            ("settings", ""),
+            ("settings", "group_size=2"),
+        ]
+
+    @pytest.mark.parametrize(
+        ("old", "new", "message"),
+        [
+            ('engine = "answers"', 'engine = "tokens"', "engine names 'tokens': choose from answers, turns"),
+            ("seeds = 3", "", "the field seeds is missing"),
+            ('title = "Scale"', 'title = "Scale"\nhope = 1', "unknown field hope"),
+            ('"final", "mean"]', '"final", "best"]', "moments names 'best': choose from final, late, mean, peak"),
+            ('lower = "equal_max", metric = "usable" }]\n[[', 'lower = "max", metric = "usable" }]\n[[', "names 'max'"),
+            ('metric = "usable" }]\n[[', 'metric = "reward" }]\n[[', "names 'reward': choose from usable, exact"),
+            ('across = ["strength", "-1", "2"]', 'across = ["strength", "-1", "3"]', "names '3': choose from -1, 2"),
+            ('across = ["strength", "-1", "2"]', 'across = ["size", "-1", "2"]', "choose from strength, memory"),
+            ('name = "settings"', 'name = "grid"', "two blocks have the same name"),
+            ("one_at_a_time = true", "sometimes = true", "block settings: unknown field sometimes"),
+            ('memory.short = { "settings.beta2" = 0.9 }', "memory.short = 0.9", "axis memory: give path and values"),
+            ("[arms]\noriginal = {}", "[arms", ""),
+        ],
+    )
+    def test_a_wrong_definition_is_refused_and_the_message_names_the_field(self, tmp_path, old, new, message):
+        assert old in TEXT
+        path = tmp_path / "wrong.toml"
+        path.write_text(TEXT.replace(old, new, 1))
+        with pytest.raises(StudyError, match=r"^wrong\.toml: ") as raised:
+            load_study(path)
+        assert message in str(raised.value)
+
+    def test_a_folder_without_definitions_is_refused(self, tmp_path):
+        with pytest.raises(StudyError, match="no definition of a study"):
+            load_studies(tmp_path)
+
+    @pytest.mark.parametrize("name", STUDIES)
+    def test_every_study_says_what_would_count_as_agreement(self, name):
+        study = STUDIES[name]
+        assert study.directions
+        assert all(direction.paper.endswith(".") and direction.smallest > 0 for direction in study.directions)
+        assert all(block.about.endswith(".") for block in study.blocks)
+
+    def test_no_two_studies_share_a_seed(self):
+        seeds = [study.seed for study in STUDIES.values()]
+        assert len(set(seeds)) == len(seeds)
+
+
+class TestCells:
+    def test_an_arm_is_a_reward_of_the_package(self):
+        spec = cells.reward_spec(
+            {"preset": "robust", "schedule": {"kind": "equal_max"}, "length_reward": {"target": 384, "growth": 256}}
+        )
+        assert spec.schedule == equal_max()
+        assert spec.length_reward == LengthReward(target=384, growth=256)
+        assert spec.same_name is True
+
+    @pytest.mark.parametrize(
+        "options",
+        [{"schedule": {"kind": "cosine"}}, {"strict": True}, {"preset": "best"}, {"length_reward": {"words": 3}}],
+    )
+    def test_an_unknown_option_of_an_arm_is_refused(self, options):
+        with pytest.raises(StudyError, match="arm"):
+            cells.reward_spec(options)
+
+    @pytest.mark.parametrize(
+        ("path", "value", "message"),
+        [
+            ("settings.speed", 1, "speed"),
+            ("settings.steps", 0, "steps must be at least 1"),
+            (
+                "planet.gravity",
+                1,
+                "planet.gravity is not there: choose from world, base, settings, filters, spec, arms",
+            ),
+            ("arms.coarse.credit", "exact", "arms.coarse.credit is not there"),
+        ],
+    )
+    def test_a_setting_that_cannot_be_is_refused(self, study, path, value, message):
+        cell = dataclasses.replace(study.cells()[0], changes={path: value})
+        with pytest.raises(StudyError, match=message):
+            cells.run_cell(study, cell)
+
+    def test_a_setting_does_not_change_the_study(self, study):
+        wide = dataclasses.replace(study.cells()[0], changes={"arms.equal_max.schedule.kind": "constant"})
+        both = cells.run_cell(study, wide).values
+        assert both[0][5:] == both[6][5:]  # equal-max became the original scale
+        assert study.arms["equal_max"] == {"schedule": {"kind": "equal_max"}}
+
+    def test_moments_reduce_a_curve_as_they_say(self):
+        curve, steps = np.array([[1.0, 2.0, 9.0, 3.0, 5.0, 4.0, 6.0, 8.0]]), np.arange(8) * 5
+        expected = {"final": 8.0, "mean": 4.75, "late": 7.0, "peak": 9 / 4.5, "15": 3.0}
+        found = {moment: cells._reduced(curve, steps, moment)[0] for moment in expected}
+        assert found == pytest.approx(expected)
+        with pytest.raises(StudyError, match="no evaluation after step 7"):
+            cells._reduced(curve, steps, "7")
+
+    def test_a_thinned_curve_averages_what_lies_between_its_points(self):
+        curve = np.array([[0.0, 2.0, 4.0, 6.0], [2.0, 4.0, 6.0, 8.0]])
+        rows = cells._thinned(curve, np.array([1, 2, 3, 4]), 2)
+        assert [row[:2] for row in rows] == [["2", "2"], ["4", "6"]]
+        # two seeds that differ by 2: standard deviation sqrt 2, over sqrt 2, times t = 12.706
+        assert [row[2] for row in rows] == ["13", "13"]
+
+
+class TestAgreement:
+    @pytest.mark.parametrize(
+        ("mean", "half_width", "at_least", "expected"),
+        [
+            (0.02, 0.005, False, "agrees"),
+            (0.02, 0.03, False, "level"),  # the interval holds 0
+            (0.008, 0.001, False, "level"),  # too small to count
+            (-0.02, 0.005, False, "contradicts"),
+            (-0.008, 0.001, False, "level"),
+            (-0.008, 0.001, True, "agrees"),  # not lower by what counts
+            (-0.008, 0.004, True, "level"),
+            (-0.02, 0.005, True, "contradicts"),
+            (0.5, 0.1, True, "agrees"),
+        ],
+    )
+    def test_a_setting_is_judged_by_interval_and_size(self, mean, half_width, at_least, expected):
+        interval = Interval(mean=mean, half_width=half_width, seeds=9)
+        assert agreement._result(interval, 0.01, at_least=at_least) == expected
+
+    def test_all_comparisons_have_to_hold_and_the_weakest_is_shown(self, study):
+        chain = Direction(
+            id="chain",
+            paper="Original above equal-max, and not below it.",
+            blocks=("grid",),
+            smallest=0.01,
+            comparisons=(
+                Comparison(higher="original", lower="equal_max", metric="usable"),
+                Comparison(higher="equal_max", lower="original", metric="usable"),
+            ),
+        )
+        stored = table(
+            {
+                ("grid", f"strength={strength}; memory=short", arm): values
+                for strength in ("-1", "2")
+                for arm, values in {"original": [0.5, 0.6, 0.7], "equal_max": [0.39, 0.5, 0.61]}.items()
+            }
+        )
+        found = agreement.judge(study, stored, chain).findings[0]
+        assert found.result == "contradicts"
+        assert found.interval.mean == pytest.approx(-0.1)
+
+    def test_across_two_settings_the_difference_of_the_differences_is_judged(self, study):
+        weak = {"original": [0.5, 0.6, 0.7], "equal_max": [0.3, 0.41, 0.49]}  # 0.2, 0.19, 0.21
+        strong = {"original": [0.9, 0.9, 0.9], "equal_max": [0.85, 0.85, 0.85]}
+        stored = table(
+            {
+                ("grid", f"strength={label}; memory=short", arm): values
+                for label, arms in {"-1": weak, "2": strong}.items()
+                for arm, values in arms.items()
+            }
+        )
+        (finding,) = agreement.judge(study, stored, study.directions[1]).findings
+        assert (finding.setting, finding.result) == ("memory=short", "agrees")
+        assert finding.interval.mean == pytest.approx(0.15)
+
+    @pytest.mark.parametrize(
+        ("found", "expected"),
+        [
+            ("a" * 9 + "l", "direction agrees"),
+            ("a" * 9 + "c", "direction depends"),
+            ("a" * 8 + "ll", "direction depends"),
+            ("a" + "l" * 9, "direction does not come out"),
+            ("aa" + "c" * 8, "direction depends"),
+            ("c" * 10, "direction does not come out"),
+        ],
+    )
+    def test_the_verdict_counts_settings(self, study, found, expected):
+        names = {"a": "agrees", "l": "level", "c": "contradicts"}
+        assert judgement(study, [(names[letter], {}) for letter in found]).verdict == expected
+
+    def test_the_main_axis_is_not_one_that_was_tried_once(self, study):
+        grid = [("agrees" if memory == "long" else "level", {"memory": memory}) for memory in ["long", "short"] * 4]
+        once = [("level", {"strength": "9"}), ("agrees", {"strength": "0"})]
+        judged = judgement(study, grid + once)
+        assert judged.main_axis == "memory"
+        assert judged.share_by("memory") == {"long": 1.0, "short": 0.0}
+        assert judgement(study, [("agrees", {"strength": "1"}), ("agrees", {"strength": "2"})] * 2).main_axis == ""
+
+    def test_the_words_of_the_verdicts_are_those_of_the_ledger(self):
+        assert agreement.VERDICTS == DIRECTION_VERDICTS
+
+    def test_the_table_of_agreement_names_the_axis_only_where_it_matters(self, study):
+        depends = judgement(study, [("agrees", {"strength": "1"}), ("contradicts", {"strength": "2"})] * 2)
+        clear = judgement(study, [("agrees", {"strength": "1"})])
+        shown = agreement_table([depends, clear])
+        assert shown["depends most on"].tolist() == ["strength", "–"]
+        assert shown[["agrees", "level", "contradicts"]].to_numpy().tolist() == [[2, 0, 2], [1, 0, 0]]
+
+
+def judgement(study, found):
+    """Judgement of a direction with findings of these results and values."""
+    interval = Interval(mean=0.0, half_width=0.0, seeds=3)
+    findings = [
+        agreement.Finding(block="grid", setting="", values=values, interval=interval, result=result)
+        for result, values in found
+    ]
+    return agreement.Judgement(direction=study.directions[0], findings=tuple(findings))
+
+
+class TestDigest:
+    def test_comments_docstrings_and_blank_lines_do_not_count(self):
+        dressed = '"""Module."""\n\n# note\ndef f(x):\n    """Say.\n\n    More.\n    """\n    return x  # here\n'
+        assert digest.significant_lines(dressed) == ["def f(x):", "    return x  # here"]
+
+    def test_a_text_that_is_no_docstring_counts(self):
+        assert digest.significant_lines('TEXT = """one\ntwo"""\n') == ['TEXT = """one', 'two"""']
+
+    def test_everything_that_moves_a_number_is_behind_the_digest(self):
+        behind = set(digest.modules_behind())
+        assert {
+            f"toolrl_core.{name}"
+            for name in (
+                "advantages", "schedules", "spec", "filter_policies", "masks", "simulate.answers",
+                "simulate.answer_policy", "simulate.answer_samples", "simulate.answer_rewards", "simulate.training",
+                "simulate.multiturn", "simulate.turn_rollouts", "simulate.seeds", "studies.cells",
+            )
+        } <= behind  # fmt: skip
+        assert not [name for name in behind if ".explain." in name or ".audit." in name]
+
+    def test_changed_code_changes_the_digest(self, tmp_path, monkeypatch):
+        package = tmp_path / "toolrl_core"
+        package.mkdir()
+        (package / "one.py").write_text("from toolrl_core.two import x\n")
+        (package / "two.py").write_text("x = 1\n")
+        monkeypatch.setattr(digest, "_PACKAGE", package)
+        compute = digest.code_digest.__wrapped__
+        before = compute(("toolrl_core.one",))
+        (package / "two.py").write_text('"""Say."""\n\nx = 1\n')
+        assert compute(("toolrl_core.one",)) == before
+        (package / "two.py").write_text("x = 2\n")
+        assert compute(("toolrl_core.one",)) != before
+
+
+class TestResults:
+    def test_results_are_read_as_they_were_written(self, study, rows, tmp_path):
+        results.write_results(tmp_path, study, rows)
+        stored = results.load_results(tmp_path, study)
+        assert stored.provenance["seed"] == "3"
+        wanted = [float(value) for value in rows[2].values[0][5:]]
+        assert stored.seed_values("settings", "", "original", "usable", "2").tolist() == wanted
+        curve = stored.curve("grid", "strength=2; memory=short", "equal_max", "exact")
+        assert curve["step"].tolist() == [0, 2, 4]
+        where = ["grid", "strength=2; memory=short", "equal_max", "exact"]
+        means = [float(row[5]) for row in rows[1].curves if row[:4] == where]
+        assert curve["mean"].tolist() == means
+        ends = describe_ends(stored, *where[:2], ["equal_max"], "exact")
+        assert ends == f"exact answers (%): equal max from {100 * means[0]:.1f} to {100 * means[-1]:.1f}."
+
+    def test_a_row_that_is_not_there_is_named(self, study, rows, tmp_path):
+        results.write_results(tmp_path, study, rows)
+        stored = results.load_results(tmp_path, study)
+        with pytest.raises(StudyError, match="no arm 'coarse' here: there are 'original', 'equal_max'"):
+            stored.level("settings", "", "coarse", "usable")
+        with pytest.raises(StudyError, match="no curve of 'coarse'"):
+            stored.curve("settings", "", "coarse", "usable")
+
+    @pytest.mark.parametrize(
+        ("key", "message"),
+        [("definition", "another definition"), ("plan", "another plan"), ("code", "other code")],
+    )
+    def test_stale_results_are_refused_with_the_command_to_run(self, study, rows, tmp_path, key, message):
+        results.write_results(tmp_path, study, rows)
+        assert results.is_current(tmp_path, study)
+        path = tmp_path / "example.csv"
+        path.write_text(path.read_text().replace(f"# {key}: ", f"# {key}: 0"))
+        assert not results.is_current(tmp_path, study)
+        with pytest.raises(StudyError, match=f"made by {message}: run `make studies`"):
+            results.load_results(tmp_path, study)
+
+    def test_missing_results_are_refused_with_the_command_to_run(self, study, tmp_path):
+        with pytest.raises(StudyError, match=r"example\.csv is missing: run `make studies`"):
+            results.load_results(tmp_path, study)
+
+
+class TestRunning:
+    def test_the_result_is_the_same_for_two_workers(self, study, rows):
+        pytest.importorskip("joblib")
+        assert run.run_study(study, workers=2) == rows
+
+    def test_an_interrupted_run_goes_on_where_it_stopped(self, study, rows, tmp_path, monkeypatch):
+        done = []
+
+        def stop_at_the_third(study, cell):
+            if len(done) == 2:
+                raise KeyboardInterrupt
+            done.append(cell.setting)
+            return cells.run_cell(study, cell)
+
+        monkeypatch.setattr(run, "run_cell", stop_at_the_third)
+        with pytest.raises(KeyboardInterrupt):
+            run.run_study(study, cache=tmp_path)
+        later = []
+        monkeypatch.setattr(
+            run, "run_cell", lambda study, cell: later.append(cell.setting) or cells.run_cell(study, cell)
+        )
+        found = run.run_study(study, cache=tmp_path)
+        assert later == ["", "group_size=2"]
+        assert [[list(row) for row in part.values] for part in found] == [part.values for part in rows]
+
+    def test_only_stale_studies_are_run(self, study, tmp_path):
+        options = {"results": tmp_path / "results", "cache": tmp_path / "cache"}
+        assert run.run_studies([study], **options) == ["example"]
+        assert run.run_studies([study], **options) == []
+        assert run.run_studies([dataclasses.replace(study, digest="other")], **options) == ["example"]
+
+    def test_the_command_says_what_came_out(self, tmp_path, capsys):
+        (tmp_path / "example.toml").write_text(TEXT)
+        folders = [f"--{name}={tmp_path / place}" for name, place in (("results", "r"), ("cache", "c"))]
+        assert main([f"--definitions={tmp_path}", "--workers=1", *folders]) == 0
+        said = capsys.readouterr().out
+        assert said.startswith("example: 4 settings, run\n  a: ")
+        assert main([f"--definitions={tmp_path}", "--workers=1", *folders, "other"]) == 1
+        assert "unknown study other: choose from example" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", STUDIES)
+class TestStoredResults:
+    def test_they_belong_to_the_definition_and_the_code_as_they_are(self, name):
+        results.load_results(ROOT / "results", STUDIES[name])
+
+    def test_they_are_complete(self, name):
+        study = STUDIES[name]
+        stored = results.load_results(ROOT / "results", study)
+        settings = {(cell.block, cell.setting) for cell in study.cells()}
+        assert set(map(tuple, stored.values[["block", "setting"]].to_numpy())) == settings
+        arms = sum(len(study.arms_of(cell.block)) for cell in study.cells())
+        assert len(stored.values) == arms * len(study.metrics) * len(study.moments)
+
+    def test_one_setting_computed_again_gives_the_stored_values(self, name):
+        study = STUDIES[name]
+        stored = results.load_results(ROOT / "results", study)
+        cell = study.cells()[-1]
+        rows = cells.run_cell(study, cell)
+        assert rows.values
+        for block, setting, arm, metric, moment, *values in rows.values:
+            kept = stored.seed_values(block, setting, arm, metric, moment)
+            np.testing.assert_allclose(kept, np.array(values, dtype=float), rtol=2e-3, atol=2e-4, err_msg=arm)
+
+
+def test_the_files_are_plain_tables_below_a_header():
+    path = ROOT / "results" / "scale.csv"
+    lines = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    table = list(csv.DictReader(io.StringIO("\n".join(lines))))
+    assert list(table[0])[:6] == ["block", "setting", "arm", "metric", "moment", "seed_0"]
