@@ -260,33 +260,35 @@ class TestAgreement:
         names = {"a": "agrees", "l": "level", "c": "contradicts"}
         assert judgement(study, [(names[letter], {}) for letter in found]).verdict == expected
 
-    def test_the_main_axis_is_not_one_that_was_tried_once(self, study):
+    def test_the_main_axis_is_not_one_that_was_varied_alone(self, study):
         grid = [("agrees" if memory == "long" else "level", {"memory": memory}) for memory in ["long", "short"] * 4]
-        once = [("level", {"strength": "9"}), ("agrees", {"strength": "0"})]
-        judged = judgement(study, grid + once)
+        once = [("level", {"strength": "9"}), ("agrees", {"strength": "0"})] * 9
+        judged = judgement(study, grid, alone=once)
         assert judged.main_axis == "memory"
         assert judged.share_by("memory") == {"long": 1.0, "short": 0.0}
-        assert judgement(study, [("agrees", {"strength": "1"}), ("agrees", {"strength": "2"})] * 2).main_axis == ""
+        assert judgement(study, [("agrees", {"strength": "1"}), ("agrees", {"strength": "2"})]).main_axis == ""
+        assert judgement(study, [], alone=once).main_axis == ""
 
     def test_the_words_of_the_verdicts_are_those_of_the_ledger(self):
         assert agreement.VERDICTS == DIRECTION_VERDICTS
 
     def test_the_table_of_agreement_names_the_axis_only_where_it_matters(self, study):
-        depends = judgement(study, [("agrees", {"strength": "1"}), ("contradicts", {"strength": "2"})] * 2)
+        depends = judgement(study, [("agrees", {"strength": "1"}), ("contradicts", {"strength": "2"})])
         clear = judgement(study, [("agrees", {"strength": "1"})])
         shown = agreement_table([depends, clear])
         assert shown["depends most on"].tolist() == ["strength", "–"]
-        assert shown[["agrees", "level", "contradicts"]].to_numpy().tolist() == [[2, 0, 2], [1, 0, 0]]
+        assert shown[["agrees", "level", "contradicts"]].to_numpy().tolist() == [[1, 0, 1], [1, 0, 0]]
 
 
-def judgement(study, found):
-    """Judgement of a direction with findings of these results and values."""
+def judgement(study, found, *, alone=()):
+    """Judgement of a direction with findings of these results and values, in a grid and one axis at a time."""
     interval = Interval(mean=0.0, half_width=0.0, seeds=3)
     findings = [
-        agreement.Finding(block="grid", setting="", values=values, interval=interval, result=result)
-        for result, values in found
+        agreement.Finding(block=block, setting="", values=values, interval=interval, result=result)
+        for block, part in (("grid", found), ("settings", alone))
+        for result, values in part
     ]
-    return agreement.Judgement(direction=study.directions[0], findings=tuple(findings))
+    return agreement.Judgement(direction=study.directions[0], findings=tuple(findings), grids=("grid",))
 
 
 class TestDigest:

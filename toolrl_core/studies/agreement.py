@@ -53,10 +53,13 @@ class Judgement:
         What was tested.
     findings : tuple of Finding
         One for each setting.
+    grids : tuple of str
+        Blocks that combine the values of their axes.
     """
 
     direction: Direction
     findings: tuple[Finding, ...]
+    grids: tuple[str, ...]
 
     def count(self, result: str) -> int:
         """Count the settings with a result."""
@@ -78,33 +81,37 @@ class Judgement:
     def main_axis(self) -> str:
         """Name the axis that tells most about which settings agree; empty without any.
 
-        It is the axis with the largest sum of squares between its values; a value that was tried once does not count.
+        It is the axis with the largest sum of squares between its values. Blocks that vary one axis at a time do not
+        count, for an axis with extreme values would win there.
         """
         axes = list(dict.fromkeys(axis for finding in self.findings for axis in finding.values))
         weights = {axis: self._between(axis) for axis in axes}
         return max(weights, key=lambda axis: weights[axis]) if weights and max(weights.values()) > 0 else ""
 
     def _between(self, axis: str) -> float:
-        parts = [part for part in self._results_by(axis).values() if len(part) > 1]
+        grid = [finding for finding in self.findings if finding.block in self.grids]
+        parts = list(_results_by(axis, grid).values())
         everything = [found for part in parts for found in part]
         mean = sum(everything) / max(len(everything), 1)
         return sum(len(part) * (sum(part) / len(part) - mean) ** 2 for part in parts)
 
     def share_by(self, axis: str) -> dict[str, float]:
         """Give the share of settings that agree, for each value of an axis."""
-        return {label: sum(found) / len(found) for label, found in self._results_by(axis).items()}
-
-    def _results_by(self, axis: str) -> dict[str, list[bool]]:
-        results: dict[str, list[bool]] = {}
-        for finding in self.findings:
-            if axis in finding.values:
-                results.setdefault(finding.values[axis], []).append(finding.result == AGREES)
-        return results
+        return {label: sum(found) / len(found) for label, found in _results_by(axis, self.findings).items()}
 
     def __str__(self) -> str:
         """Write the counts and the verdict."""
         counts = ", ".join(f"{self.count(result)} {result}" for result in (AGREES, LEVEL, CONTRADICTS))
         return f"{self.direction.id}: {counts} of {len(self.findings)} settings; {self.verdict}"
+
+
+def _results_by(axis: str, findings: Sequence[Finding]) -> dict[str, list[bool]]:
+    """Tell for each value of an axis which settings agree."""
+    results: dict[str, list[bool]] = {}
+    for finding in findings:
+        if axis in finding.values:
+            results.setdefault(finding.values[axis], []).append(finding.result == AGREES)
+    return results
 
 
 def judge_all(study: Study, results: Results) -> dict[str, Judgement]:
@@ -167,7 +174,8 @@ def judge(study: Study, results: Results, direction: Direction) -> Judgement:
     if not places:
         raise StudyError(f"{direction.id} is judged nowhere")
     findings = [_finding(results, direction, chosen, values) for chosen, values in places]
-    return Judgement(direction=direction, findings=tuple(findings))
+    grids = tuple(block.name for block in study.blocks if not block.one_at_a_time)
+    return Judgement(direction=direction, findings=tuple(findings), grids=grids)
 
 
 def _partner(cells: Sequence[Cell], cell: Cell, axis: str, label: str) -> Cell:
