@@ -167,6 +167,53 @@ def test_a_bad_ground_truth_names_its_row_its_call_and_its_field() -> None:
         assert (caught.value.index, caught.value.field) == (1, "name")
 
 
+def test_a_bad_completion_names_its_row_and_so_does_a_truth_that_the_released_rules_cannot_read() -> None:
+    with pytest.raises(TypeError, match="row 1: a completion must be text or a list of calls or messages, found int"):
+        score_many([RIGHT, 5], [GOLD, GOLD])
+    with pytest.raises(ValueError, match="row 1: ground truth call 0 \\('f'\\) accepts several values"):
+        score_many([RIGHT, RIGHT], [GOLD, ACCEPTED], RewardSpec.preset("released"))
+
+
+def test_a_bad_row_can_be_kept_without_a_score_and_loses_no_other_row() -> None:
+    completions = [RIGHT, RIGHT, None, "", RIGHT]
+    truths = [GOLD, [F1, {"name": 5}], GOLD, GOLD, "no tags"]
+    table = score_many(completions, truths, errors="record")
+    assert list(table.columns) == [*COLUMNS, "problem"]
+    assert table["total"].fillna(-99).tolist() == [4, -99, -99, -3, -99]
+    assert table["problem"].tolist() == [
+        "",
+        "ground truth call 1, field 'name': must be non-empty text, found 5",
+        "a completion must be text or a list of calls or messages, found NoneType",
+        "",
+        "ground truth: has no <think>, <tool_call> or <response> block: 'no tags'",
+    ]
+    bad = table[table["problem"] != ""].drop(columns=["reasons", "problem"])
+    assert bad.isna().all(axis=None)
+    assert table["reasons"].tolist()[1] == ""
+    several = score_many([RIGHT, RIGHT], [ACCEPTED, GOLD], RewardSpec.preset("released"), errors="record")
+    assert several["total"].isna().tolist() == [True, False]
+    assert "accepts several values" in several["problem"][0]
+
+
+def test_a_table_that_may_keep_bad_rows_has_the_same_types_with_and_without_one() -> None:
+    for rows in (([], []), ([RIGHT], [GOLD]), ([RIGHT, RIGHT], [GOLD, None])):
+        table = score_many(*rows, errors="record")
+        assert [str(kind) for kind in table.dtypes][:10] == ["float64"] * 10
+        assert table.index.equals(pd.RangeIndex(len(rows[0])))
+    plain = score_many([RIGHT, ""], [GOLD, GOLD])
+    kept = score_many([RIGHT, ""], [GOLD, GOLD], errors="record")
+    pd.testing.assert_frame_equal(kept[list(COLUMNS)], plain, check_dtype=False)
+
+
+def test_an_unknown_way_with_errors_is_named_and_options_still_raise() -> None:
+    with pytest.raises(ValueError, match="unknown errors 'ignore': choose from raise, record"):
+        score_many([], [], errors="ignore")
+    with pytest.raises(ValueError, match="no step was given"):
+        score_many([RIGHT], [GOLD], RewardSpec(schedule=two_stage()), errors="record")
+    with pytest.raises(ValueError, match="2 completions but 1 ground truths"):
+        score_many([RIGHT, RIGHT], [GOLD], errors="record")
+
+
 def test_ground_truths_are_told_apart_by_value_or_identity() -> None:
     one, other = [dict(F1)], [{"name": "g", "parameters": {}}]
     totals = score_many([[F1]] * 4, [one, other, list(one), other])["total"].tolist()

@@ -36,6 +36,9 @@ COLUMNS = (
 )
 
 
+ERRORS = ("raise", "record")
+"""What to do at a row that cannot be scored: stop, or keep it without a score."""
+
 _ANSWERS = 8
 _GROUND_TRUTHS = 10_000
 
@@ -46,6 +49,7 @@ def score_many(
     spec: RewardSpec = PAPER,
     *,
     step: float | Sequence[float] | None = None,
+    errors: str = "raise",
     progress: bool = False,
 ) -> pd.DataFrame:
     """Score many completions; the numbers equal those of `score`, without its account of every point.
@@ -60,6 +64,9 @@ def score_many(
         The reward's options.
     step : float or sequence of float, optional
         Training step, one for all or one each.
+    errors : {"raise", "record"}
+        What to do at a row whose ground truth or completion cannot be used: raise, or keep the row without a score
+        and say why in a further column. That is no zero: a bad row says nothing about the model.
     progress : bool
         Show a progress bar (needs tqdm).
 
@@ -69,19 +76,26 @@ def score_many(
         The same columns on every row: total, format (NaN where it does not apply), correctness and length in
         points; name_score, matched and maximum in raw points; n_ground_truth, n_predicted and n_malformed calls;
         reasons, the reason codes of reading and format joined by spaces. ``attrs`` holds the spec and the version.
+        With ``errors="record"`` one more column on every row: problem, empty where the row is scored. Where it is
+        not, the numbers are NaN and reasons is empty; the counts are floats then, on every such table.
 
     Raises
     ------
     GroundTruthError
         If a ground truth cannot be used; the message names the row.
+    TypeError
+        If a completion is neither text nor a list; the message names the row.
     ValueError
-        If the lengths differ, or the schedule needs a step.
+        If the lengths differ, the schedule needs a step, a ground truth accepts several values under the released
+        rules, or `errors` is unknown.
 
     Examples
     --------
     >>> gold = [{"name": "f", "parameters": {"a": 1}}]
     >>> score_many([[{"name": "f", "parameters": {"a": 2}}], []], [gold, gold])["correctness"].tolist()
     [1.0, -3.0]
+    >>> score_many(["", ""], [[], ""], errors="record")[["total", "problem"]].values.tolist()
+    [[3.0, ''], [nan, "ground truth: has no <think>, <tool_call> or <response> block: ''"]]
     """
     import pandas as pd
 
@@ -89,11 +103,13 @@ def score_many(
     for name, given in (("completions", completions), ("ground_truths", ground_truths)):
         if isinstance(given, (str, bytes)):
             raise TypeError(f"{name} must have one entry for each row, found one text")
-    rows = list(score_rows(_paired(completions, ground_truths), spec, step=step, progress=progress))
-    columns = list(zip(*rows, strict=True)) if rows else [()] * len(COLUMNS)
-    kinds = ["float64"] * 7 + ["int64"] * 3 + [None]
+    rows = list(score_rows(_paired(completions, ground_truths), spec, step=step, errors=errors, progress=progress))
+    names, kinds = list(COLUMNS), ["float64"] * 7 + ["int64"] * 3 + [None]
+    if errors == "record":
+        names, kinds = [*COLUMNS, "problem"], ["float64"] * 10 + [None] * 2
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(names)
     table = pd.DataFrame(
-        {name: pd.Series(values, dtype=kind) for name, values, kind in zip(COLUMNS, columns, kinds, strict=True)}
+        {name: pd.Series(values, dtype=kind) for name, values, kind in zip(names, columns, kinds, strict=True)}
     )
     table.attrs = {"spec": spec.to_dict(), "version": package_version()}
     return table
@@ -111,12 +127,17 @@ def score_rows(
     spec: RewardSpec,
     *,
     step: float | Sequence[float] | None = None,
+    errors: str = "raise",
     progress: bool = False,
 ) -> Iterator[tuple[Any, ...]]:
     """Score pairs of completion and ground truth into plain rows with the columns of `COLUMNS`.
 
-    Parameters are those of `score_many`; only the standard library is needed (without a progress bar).
+    Parameters are those of `score_many`; only the standard library is needed (without a progress bar). With
+    ``errors="record"`` a row has one entry more, the problem, and one that cannot be scored has None for its numbers.
     """
+    if errors not in ERRORS:
+        raise ValueError(f"unknown errors {errors!r}: choose from {', '.join(ERRORS)}")
+    record = errors == "record"
     prepare, scan = _Targets(spec).prepare, _scanner(spec)
     listed = getattr(step, "tolist", None)
     step = step if listed is None else listed()  # a column of a table has one for each row
@@ -129,8 +150,11 @@ def score_rows(
     for row, (completion, ground_truth) in enumerate(_shown(pairs, progress)):
         try:
             prepared = prepare(ground_truth)
-        except GroundTruthError as error:
-            raise GroundTruthError(f"row {row}: {error.problem}", index=error.index, field=error.field) from None
+        except ValueError as error:
+            if record:
+                yield _unscored(error)
+                continue
+            raise _with_row(error, row) from None
         if steps is not None:
             at = steps[row]
         here = spec.schedule.at(at) if scales is None else scales
@@ -145,14 +169,20 @@ def score_rows(
             malformed, codes = 0, Reason.TAG_IN_THOUGHT.value if parts[5] else ""
         else:
             text = completion if isinstance(completion, str) else None
-            reading = read_any(completion, spec)[0] if text is None else scan(text)
+            try:
+                reading = read_any(completion, spec)[0] if text is None else scan(text)
+            except TypeError as error:  # no form of a completion
+                if record:
+                    yield _unscored(error)
+                    continue
+                raise _with_row(error, row) from None
             format_value, correctness, length, compared, broken = evaluate(
                 reading, text, prepared.target, spec, here, at
             )
             name_score, matched, maximum = compared[:3]
             predicted, malformed = len(reading.calls), reading.malformed
             codes = _codes(reading.findings, broken)
-        yield (
+        values = (
             correctness + length + (format_value or 0.0),
             format_value,
             correctness,
@@ -165,6 +195,19 @@ def score_rows(
             malformed,
             codes,
         )
+        yield (*values, "") if record else values
+
+
+def _unscored(error: Exception) -> tuple[Any, ...]:
+    return (*[None] * (len(COLUMNS) - 1), "", str(error))
+
+
+def _with_row(error: Exception, row: int) -> Exception:
+    """Return the same error with the row in its message."""
+    if isinstance(error, GroundTruthError):
+        return GroundTruthError(f"row {row}: {error.problem}", index=error.index, field=error.field)
+    kind = TypeError if isinstance(error, TypeError) else ValueError
+    return kind(f"row {row}: {error}")
 
 
 def _scanner(spec: RewardSpec) -> Callable[[str], Reading]:
