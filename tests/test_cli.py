@@ -94,6 +94,93 @@ def test_fail_on_turns_findings_into_an_exit_code(rows: Path) -> None:
     assert main(["audit", str(good), "--no-files", "--fail-on", "serious"]) == 0
 
 
+DOTTED = [{"name": name, "arguments": {"a": 1}} for name in ("math.sqrt", "math.sine")]
+UNDERSCORES = (
+    '<think> x </think>\n<tool_call>\n{"name": "math_sqrt", "parameters": {"a": 1}}\n'
+    '{"name": "math_sine", "parameters": {"a": 1}}\n</tool_call>'
+)
+
+
+@pytest.fixture
+def spelt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file whose tools' names have underscores for dots."""
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "spelt.jsonl"
+    path.write_text(json.dumps({"completion": UNDERSCORES, "ground_truth": DOTTED}) + "\n", encoding="utf-8")
+    return path
+
+
+def totals(capsys: Any, words: list[str]) -> list[float]:
+    presets = [word for name in ("paper", "released", "robust") for word in ("--preset", name)]
+    assert main(["score", "spelt.jsonl", *presets, *words]) == 0
+    (row,) = csv.DictReader(io.StringIO(capsys.readouterr().out))
+    return [float(row[name]) for name in ("paper", "released", "robust")]
+
+
+@pytest.mark.usefixtures("spelt")
+def test_another_spelling_of_a_name_counts_where_it_is_declared(tmp_path: Path, capsys: Any) -> None:
+    pairs = {"math_sqrt": "math.sqrt", "math_sine": "math.sine"}
+    # paper: 4 of 5 raw points, for it pairs calls whatever their names; the others pair none, but the format holds
+    assert totals(capsys, []) == pytest.approx([1 - 3 + 6 * 4 / 5, -2, -2])
+    words = [word for item in pairs.items() for word in ("--name-alias", "=".join(item))]
+    assert totals(capsys, words) == [4, 4, 4]
+    (tmp_path / "aliases.json").write_text(json.dumps(pairs), encoding="utf-8")
+    assert totals(capsys, ["--name-alias", "aliases.json"]) == [4, 4, 4]
+    (tmp_path / "a=b.json").write_text(json.dumps(pairs), encoding="utf-8")
+    assert totals(capsys, ["--name-alias", "a=b.json", "--name-alias", "unused=other"]) == [4, 4, 4]
+    # one name of two: the names earn 1 of 3, the pair 1 + 1; robust adds 1 to S for the call that is not expected
+    assert totals(capsys, ["--name-alias", "math_sqrt=math.sqrt"])[1:] == pytest.approx(
+        [1 - 3 + 6 * (1 / 3 + 2) / 5, 1 - 3 + 6 * (1 / 3 + 2) / 6]
+    )
+
+
+@pytest.mark.usefixtures("spelt")
+def test_an_audit_reports_the_spellings_that_it_was_given(capsys: Any) -> None:
+    words = ["--name-alias", "math_sqrt=math.sqrt", "--name-alias", "math_sine=math.sine"]
+    assert main(["audit", "spelt.jsonl", "--no-files", "--json", *words]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [report["rewards"][name]["mean"] for name in ("paper", "released", "robust")] == [4, 4, 4]
+    aliases = {"math_sqrt": "math.sqrt", "math_sine": "math.sine"}
+    assert all(spec["name_aliases"] == aliases for spec in report["specs"].values())
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('{"f": 5}', "aliases.json: the name for 'f' must be non-empty text, found 5"),
+        ('{"f": ""}', "aliases.json: the name for 'f' must be non-empty text, found ''"),
+        ('{"": "f"}', "aliases.json: the spelling is empty"),
+        ('{"f": "g", "f": "h"}', "aliases.json: 'f' stands for 'h', but it stands for 'g' already"),
+        ('["f"]', "aliases.json: must hold one object of names by spelling"),
+        ("{f: g}", "aliases.json: not a JSON file of names by spelling: Expecting property name"),
+        (None, "aliases.json: No such file or directory"),
+    ],
+)
+@pytest.mark.parametrize("command", ["audit", "score"])
+def test_spellings_that_cannot_be_used_end_with_2_and_name_file_and_key(
+    spelt: Path, command: str, text: str | None, message: str, capsys: Any
+) -> None:
+    if text is not None:
+        spelt.with_name("aliases.json").write_text(text, encoding="utf-8")
+    assert main([command, "spelt.jsonl", "--name-alias", "aliases.json"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.startswith(f"toolrl: {message}")
+    assert captured.err.count("\n") == 1
+    assert not spelt.with_name("spelt.audit").exists()
+
+
+@pytest.mark.usefixtures("spelt")
+def test_pairs_of_spelling_and_name_that_cannot_be_used_are_named(capsys: Any) -> None:
+    for words, message in (
+        (["=f"], "name alias '=f': the spelling is empty"),
+        (["f="], "name alias 'f=': the name for 'f' must be non-empty text, found ''"),
+        (["f=g", "f=h"], "name alias 'f=h': 'f' stands for 'h', but it stands for 'g' already"),
+    ):
+        assert main(["score", "spelt.jsonl", *(part for word in words for part in ("--name-alias", word))]) == 2
+        assert f"toolrl: {message}" in capsys.readouterr().err
+
+
 def test_a_reported_mean_is_explained(tmp_path: Path, capsys: Any) -> None:
     path = tmp_path / "test.jsonl"
     truths = [GOLD] * 71 + [[]] * 9
@@ -226,6 +313,7 @@ def test_help_shows_examples_and_exit_codes(command: str, capsys: Any) -> None:
         main([command, "--help"])
     assert ended.value.code == 0
     text = capsys.readouterr().out
+    assert ("--name-alias" in text) == (command != "probe")
     assert f"toolrl {command} " in text.split("examples:")[1]
     assert "exit codes:" in text
 

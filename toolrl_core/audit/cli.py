@@ -19,6 +19,7 @@ from toolrl_core.audit.cli_texts import (
     COLUMNS,
     EXITS,
     FORM_HELP,
+    NAME_ALIAS_HELP,
     PROBE_EXAMPLES,
     SCORE_EXAMPLES,
     SIGNATURE_HELP,
@@ -26,6 +27,7 @@ from toolrl_core.audit.cli_texts import (
 from toolrl_core.audit.columns import BadRow, Columns
 from toolrl_core.audit.files import ROW_FORMATS, BadRowWriter, CsvRows, ParquetRows, plain_cell, save_report
 from toolrl_core.audit.findings import explain_mean, reward_errors
+from toolrl_core.audit.name_aliases import read_name_aliases
 from toolrl_core.audit.probes import audit_reward, probe_names
 from toolrl_core.audit.render_text import printable
 from toolrl_core.audit.rollouts import FORMATS, RolloutsFile, open_rollouts
@@ -161,6 +163,7 @@ def _add_input(parser: Any) -> None:
     parser.add_argument("--format", choices=FORMATS, help="the file's format, where its name does not tell")
     parser.add_argument("--prefilled-thought", action="store_true", help="the template opens the thought")
     parser.add_argument("--python-literals", action="store_true", help="count Python dictionaries as calls")
+    parser.add_argument("--name-alias", action="append", default=[], metavar="FILE|SPELLING=NAME", help=NAME_ALIAS_HELP)
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="processes; the result is the same for any")
     parser.add_argument("--strict", action="store_true", help="stop at the first row that cannot be used")
     parser.add_argument("--no-progress", action="store_true", help="no progress bar")
@@ -206,7 +209,9 @@ def _specs(names: Sequence[str], options: argparse.Namespace) -> dict[str, Rewar
     if options.python_literals:
         changes["accept_python_literals"] = True
     specs = {name: RewardSpec.preset(name) for name in names}
-    return {name: spec.replace(**changes) if spec.parser == "tolerant" else spec for name, spec in specs.items()}
+    specs = {name: spec.replace(**changes) if spec.parser == "tolerant" else spec for name, spec in specs.items()}
+    aliases = read_name_aliases(options.name_alias)
+    return {name: spec.replace(name_aliases=aliases) for name, spec in specs.items()} if aliases else specs
 
 
 def _allow_modules_here(reference: str | None) -> None:
@@ -218,7 +223,7 @@ def _allow_modules_here(reference: str | None) -> None:
 def _audit(options: argparse.Namespace) -> int:
     _allow_modules_here(options.reward)
     source = _open(options)
-    names = list(dict.fromkeys([*(options.preset or PRESETS), options.explain]))
+    specs = _specs(list(dict.fromkeys([*(options.preset or PRESETS), options.explain])), options)
     folder = options.out or Path(f"{options.file.stem}.audit")
     with contextlib.ExitStack() as stack:
         on_row: CsvRows | ParquetRows | None = None
@@ -233,7 +238,7 @@ def _audit(options: argparse.Namespace) -> int:
         report = audit(
             source,
             options.reward,
-            presets=_specs(names, options),
+            presets=specs,
             explained=options.explain,
             contract=options.contract,
             jobs=options.jobs,

@@ -7,6 +7,7 @@ __all__ = [
     "COLUMNS",
     "EXITS",
     "FORM_HELP",
+    "NAME_ALIAS_HELP",
     "PROBE_EXAMPLES",
     "SCORE_EXAMPLES",
     "SIGNATURE_HELP",
@@ -25,7 +26,7 @@ examples:
   toolrl audit test.parquet --mean -2.6625               what does this reported mean correctness amount to?
   toolrl audit log.csv --completion out --ground-truth gold --group uid --recorded score
   toolrl audit rollouts.jsonl --reward my_reward.py:compute_score --jobs 8
-  toolrl audit results.jsonl --answers possible_answer.json
+  toolrl audit results.jsonl --answers possible_answer.json --name-alias aliases.json
   toolrl audit rollouts.jsonl --fail-on serious && start_training
 
 """
@@ -45,6 +46,7 @@ SCORE_EXAMPLES = """\
 examples:
   toolrl score rollouts.jsonl --preset paper --preset robust > scores.csv
   toolrl score rollouts.parquet --json | head
+  toolrl score rollouts.jsonl --name-alias math_sqrt=math.sqrt --name-alias math_factorial=math.factorial
 
 """
 PROBE_EXAMPLES = """\
@@ -68,4 +70,11 @@ FORM_HELP = (
     "what it gets as the ground truth: text (the default) is the tagged text <think>...<tool_call>...; calls is a list "
     'of {"name": ..., "parameters": {...}}; json is that list as JSON text; calls_arguments and json_arguments are the '
     'same with the key "arguments" for "parameters"'
+)
+NAME_ALIAS_HELP = (
+    "another spelling of a tool's name, for every preset: SPELLING=NAME, or a JSON file with an object such as "
+    '{"math_sqrt": "math.sqrt"}; may be repeated. Names are never matched by their looks, so a results file of '
+    "the BFCL leaderboard whose names have underscores for dots needs it. Two rewards still see the spelling: "
+    "released_intermediate and released_coarse, which compare whole calls as they are written; a reward of --reward "
+    "gets the text as it is"
 )
