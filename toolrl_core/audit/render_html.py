@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from html import escape
-from typing import TYPE_CHECKING
 
 from toolrl_core.audit.layout import Bars, Section, Table, number
-from toolrl_core.audit.sections import headline_sentence, sections
-
-if TYPE_CHECKING:
-    from toolrl_core.audit.report import AuditReport
+from toolrl_core.audit.sections import Report, headline_sentence, sections
 
 __all__ = ["to_fragment", "to_html"]
 
@@ -45,12 +41,12 @@ h1 { font-size: 1.7rem; margin: .5rem 0; } h2 { font-size: 1.25rem; margin: 2.2r
 _LEVELS = {"serious": "Serious:", "warning": "Warning:", "note": "Note:"}
 
 
-def to_html(report: AuditReport) -> str:
+def to_html(report: Report) -> str:
     """Write the whole report as one HTML page.
 
     Parameters
     ----------
-    report : AuditReport
+    report : Report
         The report.
 
     Returns
@@ -66,12 +62,12 @@ def to_html(report: AuditReport) -> str:
     )
 
 
-def to_fragment(report: AuditReport, *, main: bool = False) -> str:
+def to_fragment(report: Report, *, main: bool = False) -> str:
     """Write the report as a piece of HTML, as a notebook shows it.
 
     Parameters
     ----------
-    report : AuditReport
+    report : Report
         The report.
     main : bool
         Whether it is the main content of its page.

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from toolrl_core.audit.layout import Bars, Section, Table, number
 from toolrl_core.audit.render_text import printable
-from toolrl_core.audit.sections import headline_sentence, sections
-
-if TYPE_CHECKING:
-    from toolrl_core.audit.report import AuditReport
+from toolrl_core.audit.sections import Report, headline_sentence, sections
 
 __all__ = ["to_markdown"]
 
@@ -19,12 +15,12 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|#~])")
 _LEVELS = {"serious": "**Serious.**", "warning": "**Warning.**", "note": "Note."}
 
 
-def to_markdown(report: AuditReport) -> str:
+def to_markdown(report: Report) -> str:
     """Write the whole report as Markdown.
 
     Parameters
     ----------
-    report : AuditReport
+    report : Report
         The report.
 
     Returns

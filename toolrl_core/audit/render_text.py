@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
 
 from toolrl_core.audit.layout import number, percent
-from toolrl_core.audit.sections import headline_sentence
-
-if TYPE_CHECKING:
-    from toolrl_core.audit.report import AuditReport
+from toolrl_core.audit.sections import Report, headline_sentence
 
 __all__ = ["printable", "to_text"]
 
@@ -17,12 +13,12 @@ _WIDTH = 100
 _MARKS = {"serious": "!!", "warning": "! ", "note": "- "}
 
 
-def to_text(report: AuditReport) -> str:
+def to_text(report: Report) -> str:
     """Write headline, findings and the table of means.
 
     Parameters
     ----------
-    report : AuditReport
+    report : Report
         The report.
 
     Returns

@@ -10,6 +10,9 @@ from typing import Any
 
 from toolrl_core.audit.aggregate import Aggregate
 from toolrl_core.audit.findings import Finding, find_all
+from toolrl_core.audit.render_html import to_fragment, to_html
+from toolrl_core.audit.render_markdown import to_markdown
+from toolrl_core.audit.render_text import to_text
 from toolrl_core.audit.tallies import PairTally, share
 from toolrl_core.breakdown import package_version
 
@@ -49,25 +52,17 @@ class AuditReport:
 
     def to_text(self) -> str:
         """Write the headline and the findings for a terminal."""
-        from toolrl_core.audit.render_text import to_text
-
         return to_text(self)
 
     def to_markdown(self) -> str:
         """Write the whole report as Markdown."""
-        from toolrl_core.audit.render_markdown import to_markdown
-
         return to_markdown(self)
 
     def to_html(self) -> str:
         """Write the whole report as one HTML page with figures; everything from the file is escaped."""
-        from toolrl_core.audit.render_html import to_html
-
         return to_html(self)
 
     def _repr_html_(self) -> str:
-        from toolrl_core.audit.render_html import to_fragment
-
         return to_fragment(self)
 
 

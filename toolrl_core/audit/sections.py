@@ -3,15 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
+from toolrl_core.audit.findings import Finding
 from toolrl_core.audit.gold_lint import LINTS
 from toolrl_core.audit.layout import Bars, Section, Table, number, percent
 from toolrl_core.audit.lost_points import CAUSES
 
-__all__ = ["headline_sentence", "sections"]
+__all__ = ["Report", "headline_sentence", "sections"]
 
 _ROWS = 15
+
+
+class Report(Protocol):
+    """Name what a rendering reads of a report; `toolrl_core.audit.report.AuditReport` has it."""
+
+    @property
+    def data(self) -> Mapping[str, Any]:
+        """Every number as plain values."""
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """The findings in plain words."""
+
+    @property
+    def rewards(self) -> Mapping[str, Mapping[str, Any]]:
+        """Mean, floor, ceiling and shares of each reward."""
 
 
 def headline_sentence(data: Mapping[str, Any]) -> str:
