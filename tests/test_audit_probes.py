@@ -241,6 +241,35 @@ def test_rewards_of_every_trainer_are_called_in_their_own_way() -> None:
     assert seen == [("completion", "truth")] * 5
 
 
+def test_a_reward_that_wants_other_parameters_is_refused_before_it_is_called() -> None:
+    async def later(completion: str, ground_truth: Any) -> float:
+        raise AssertionError
+
+    class Later:
+        async def __call__(self, completion: str, ground_truth: Any) -> float:
+            raise AssertionError
+
+    class Picky:
+        def __init__(self, scale: float) -> None:
+            raise AssertionError
+
+    def tested(completions: list[str], unit_tests: list[Any]) -> list[float]:
+        raise AssertionError
+
+    cases: list[tuple[Any, str]] = [
+        (lambda text: 1.0, r"cannot call '<lambda>' as f\(completion, ground_truth\): too many .* taken as plain"),
+        (lambda a, b, c: 1.0, r"missing a required argument: 'c'"),
+        (tested, r"cannot call 'tested' as f\(completions\): .*'unit_tests'.*taken as trl"),
+        (later, "'later' is asynchronous"),
+        (Later(), "'Later' is asynchronous"),
+        (Picky, "cannot make an instance of 'Picky' without arguments"),
+        (5, "a reward must be callable, found int"),
+    ]
+    for function, message in cases:
+        with pytest.raises(RewardError, match=message):
+            adapt_reward(function)
+
+
 @pytest.mark.parametrize("value", [None, "1.0", float("nan"), [1.0, 2.0], {"points": 1.0}])
 def test_a_result_that_is_no_number_is_refused(value: Any) -> None:
     with pytest.raises(RewardError, match="the reward returned"):

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from toolrl_core.adapters import generic, swift, trl, verifiers, verl
 from toolrl_core.audit.columns import Rollout
 from toolrl_core.audit.findings import explain_mean
 from toolrl_core.audit.gold_lint import lint_ground_truth
@@ -22,6 +23,7 @@ from toolrl_core.audit.lost_points import lost_points
 from toolrl_core.audit.report import AuditReport
 from toolrl_core.audit.row_scores import RowScorer
 from toolrl_core.audit.run import BadRowError, audit
+from toolrl_core.audit.signatures import RewardError
 from toolrl_core.rewards import score
 from toolrl_core.schedules import two_stage
 from toolrl_core.spec import RewardSpec
@@ -389,6 +391,69 @@ def test_a_function_of_the_user_is_compared_and_its_errors_are_counted() -> None
     assert report.rewards["half"]["errors"] == {"KeyError: 'boom'": 1}
     assert "errors" in report.to_dict()["rewards"]["half"]
     assert finding(report, "reward_errors").startswith("serious: half gave no number on 1 of 2 rows: KeyError: 'boom'.")
+
+
+def test_a_reward_of_any_trainer_is_called_in_its_own_way() -> None:
+    seen: list[Any] = []
+
+    def verl(data_source: str, solution_str: str, ground_truth: Any, extra_info: Any = None) -> dict[str, float]:
+        seen.append((solution_str, ground_truth))
+        return {"score": 1.5}
+
+    def trl(completions: list[str], ground_truth: list[Any], **columns: Any) -> list[float]:
+        seen.append((completions[0], ground_truth[0]))
+        return [2.5]
+
+    def openrlhf(queries: list[str], prompts: list[str], labels: list[Any]) -> dict[str, list[float]]:
+        seen.append((queries[0], labels[0]))
+        return {"rewards": [3.5]}
+
+    class Swift:
+        def __call__(self, completions: list[str], **columns: Any) -> list[float]:
+            seen.append((completions[0], columns["ground_truth"][0]))
+            return [4.5]
+
+    def plain(answer: str, label: Any) -> float:
+        seen.append((answer, label))
+        return 5.5
+
+    rows = [{"completion": PERFECT, "ground_truth": GOLD}]
+    rewards = {"verl": verl, "trl": trl, "openrlhf": openrlhf, "instance": Swift(), "class": Swift, "plain": plain}
+    found = audit(rows, rewards, presets=["robust"]).rewards
+    assert [found[name]["mean"] for name in rewards] == [1.5, 2.5, 3.5, 4.5, 4.5, 5.5]
+    assert seen == [(PERFECT, GOLD)] * 6
+    assert audit(rows, trl, presets=["robust"]).rewards["trl"]["mean"] == 2.5
+    assert headline([(PERFECT, GOLD)], reward=trl).rewards["trl"].mean == 2.5
+
+
+def test_the_rewards_of_the_adapters_are_audited_as_they_are() -> None:
+    rows = [{"completion": text, "ground_truth": GOLD} for text in (PERFECT, "hm")]
+    rewards = {
+        "trl_reward": trl.reward_function("robust"),
+        "verl_reward": verl.compute_score,
+        "swift_reward": swift.ToolReward,
+        "verifiers_reward": verifiers.rubric_function("robust"),
+        "own_loop": generic.reward_function("robust"),
+    }
+    found = audit(rows, rewards, presets=["robust"]).rewards
+    assert [found[name]["mean"] for name in rewards] == [0.5] * len(rewards)  # 4 and -3
+
+
+def test_a_reward_that_cannot_be_called_is_refused_before_the_first_row() -> None:
+    def rows() -> Any:
+        raise AssertionError
+        yield
+
+    with pytest.raises(RewardError, match=r"cannot call 'short' as f\(completion, ground_truth\): too many"):
+        audit(rows(), {"fine": lambda c, g: 0.0, "short": short})
+    with pytest.raises(RewardError, match="a reward must be callable, found RewardSpec"):
+        audit(rows(), RewardSpec())
+    with pytest.raises(RewardError, match="cannot import 'no_such_module'"):
+        audit(rows(), {"mine": "no_such_module:f"})
+
+
+def short(completion: str) -> float:
+    raise AssertionError
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def headline(
     *,
     presets: Iterable[str] = ("paper", "released", "robust"),
     explained: str = "robust",
-    reward: Callable[[Any, Any], float] | None = None,
+    reward: Callable[..., Any] | None = None,
 ) -> Headline:
     """Say where the mean of some completions stands, and whether the rewards agree about them.
 
@@ -107,7 +107,7 @@ def headline(
     explained : str
         The one that the sentence speaks about.
     reward : callable, optional
-        A further reward ``f(completion, ground_truth)``.
+        A further reward, called as by `toolrl_core.audit.run.audit`.
 
     Returns
     -------

@@ -100,7 +100,7 @@ class RowScorer:
     specs : mapping of str to RewardSpec
         The rewards that are computed here.
     functions : mapping of str to callable
-        Further rewards, called with the completion and the ground truth as the file holds it.
+        Further rewards, called with the completion and the ground truth as the file holds it (see `adapt_reward`).
     explained : str
         The spec whose points are accounted for.
 

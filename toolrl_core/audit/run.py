@@ -16,7 +16,7 @@ from toolrl_core.audit.columns import BadRow, Columns, Rollout, read_record, rec
 from toolrl_core.audit.report import AuditReport, build_report
 from toolrl_core.audit.rollouts import CHUNK_ROWS, Chunk, RolloutsFile, iter_chunks, open_rollouts, read_chunk
 from toolrl_core.audit.row_scores import RowScorer, RowScores
-from toolrl_core.audit.signatures import load_reward
+from toolrl_core.audit.signatures import Reward, adapt_reward, load_reward
 from toolrl_core.contracts import find_contract
 from toolrl_core.spec import RewardSpec
 
@@ -41,7 +41,7 @@ class Plan:
     specs : dict of str to RewardSpec
         The rewards.
     functions : dict of str to object
-        Further rewards: callables, or references for `load_reward`.
+        Further rewards: callables for `adapt_reward`, or references for `load_reward`.
     explained : str
         The spec whose points are accounted for.
     contract : str
@@ -69,7 +69,7 @@ class _Worker:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        loaded = {k: load_reward(f) if isinstance(f, str) else f for k, f in plan.functions.items()}
+        loaded = {name: _adapted(function) for name, function in plan.functions.items()}
         self.scorer = RowScorer(plan.specs, loaded, explained=plan.explained)
         self.lints = Lints()
 
@@ -157,7 +157,11 @@ def audit(
     rollouts : path, RolloutsFile or iterable of mapping or Rollout
         The file (JSON Lines, JSON, CSV, Parquet), or its records.
     reward : callable, str or mapping, optional
-        A further reward ``f(completion, ground_truth)``, a reference for `load_reward`, or several by name.
+        A further reward, or several by name. Each is a function, an instance with ``__call__``, a class that needs no
+        arguments, or a reference for `load_reward`. The names of its parameters tell how it is called, as on the
+        command line (see `adapt_reward`): ``solution_str`` as verl calls, ``completions`` (a list) as TRL and ms-swift
+        do, ``queries`` (a list) as OpenRLHF does, any others with the completion and the ground truth in this order.
+        The ground truth comes as the row holds it.
     presets : iterable of str, or mapping of str to RewardSpec
         The rewards that are computed and compared.
     explained : str
@@ -187,6 +191,8 @@ def audit(
     ------
     BadRowError
         In a strict audit, for the first row that cannot be used.
+    RewardError
+        If a reward cannot be found, is not callable, or wants other parameters than it would get.
     ValueError
         For an unknown preset or contract, a column that does not exist, or a file that cannot be read at all.
 
@@ -199,6 +205,13 @@ def audit(
     >>> report = audit(rows, presets=["robust"])
     >>> report.rewards["robust"]["mean"], report.rewards["robust"]["floor"], report.warnings[0].code
     (-3.0, -3.0, 'everything_at_floor')
+
+    A reward that was written for a trainer is called as the trainer calls it:
+
+    >>> def lengths(completions, **columns):
+    ...     return [len(text) for text in completions]
+    >>> audit(rows, lengths).rewards["lengths"]["mean"]
+    3.0
     """
     specs = _specs(presets, explained)
     find_contract(contract)
@@ -246,11 +259,18 @@ def _functions(reward: Any) -> dict[str, Any]:
     if reward is None:
         return {}
     if isinstance(reward, Mapping):
-        return dict(reward)
-    if isinstance(reward, str):
-        load_reward(reward)  # a wrong name is told before the first row is read
-        return {reward.rpartition(":")[2]: reward}
-    return {getattr(reward, "__name__", "reward").strip("<>"): reward}
+        functions = dict(reward)
+    elif isinstance(reward, str):
+        functions = {reward.rpartition(":")[2]: reward}
+    else:
+        functions = {getattr(reward, "__name__", "reward").strip("<>"): reward}
+    for function in functions.values():
+        _adapted(function)  # a wrong name or signature is told before the first row is read
+    return functions
+
+
+def _adapted(function: Any) -> Reward:
+    return load_reward(function) if isinstance(function, str) else adapt_reward(function)
 
 
 def _source(rollouts: Any, columns: Columns | None, answers: Any) -> tuple[RolloutsFile | None, Iterator[Chunk]]:

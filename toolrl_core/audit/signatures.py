@@ -19,6 +19,8 @@ from toolrl_core.spec import RewardSpec
 __all__ = ["FORMS", "SIGNATURES", "RewardError", "SilentRewardError", "adapt_reward", "load_reward", "reward_of_spec"]
 
 Reward = Callable[[str, Any], float]
+_Filled = tuple[tuple[Any, ...], dict[str, Any]]
+_Filler = Callable[[str, Any], _Filled]
 
 FORMS = ("text", "calls", "json", "calls_arguments", "json_arguments")
 """How a reward may want its ground truth: the tagged text; a list of ``{"name": …, "parameters": …}``, the key of
@@ -98,7 +100,7 @@ def adapt_reward(function: Callable[..., Any], signature: str = "auto") -> Rewar
     Parameters
     ----------
     function : callable
-        The reward; an instance with ``__call__`` works too.
+        The reward; an instance with ``__call__`` works too, and a class that needs no arguments.
     signature : {"auto", "plain", "verl", "trl", "openrlhf"}
         How it wants to be called. "auto" looks at the parameter names: ``solution_str`` is verl's, ``completions`` is
         TRL's and ms-swift's, ``queries`` is OpenRLHF's; anything else gets completion and ground truth in this order.
@@ -113,7 +115,8 @@ def adapt_reward(function: Callable[..., Any], signature: str = "auto") -> Rewar
     ValueError
         If the signature is unknown.
     RewardError
-        If the function cannot be called in that way. A result that is no number is reported when it is met.
+        If the function cannot be called in that way: it wants other parameters, or it is asynchronous. A result that
+        is no number is reported when it is met.
 
     Examples
     --------
@@ -121,20 +124,33 @@ def adapt_reward(function: Callable[..., Any], signature: str = "auto") -> Rewar
     ...     return [float(len(text)) for text in completions]
     >>> adapt_reward(lengths)("four", "")
     4.0
+    >>> adapt_reward(lambda text: 1.0)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    toolrl_core.audit.signatures.RewardError: cannot call '<lambda>' as f(completion, ground_truth): too many ...
     """
     if signature not in ("auto", *SIGNATURES):
         raise ValueError(f"unknown signature {signature!r}: choose from auto, {', '.join(SIGNATURES)}")
     if not callable(function):
         raise RewardError(f"a reward must be callable, found {type(function).__name__}")
+    name = str(getattr(function, "__name__", type(function).__name__))
+    if inspect.isclass(function):
+        try:
+            instance: Any = function()
+        except TypeError as error:
+            raise RewardError(f"cannot make an instance of {name!r} without arguments: {error}") from error
+        return adapt_reward(instance, signature)
     parameters = _parameters(function)
     if signature == "auto":
         signature = _guess(parameters)
-    call = {"plain": _plain, "verl": _verl, "trl": _trl, "openrlhf": _openrlhf}[signature](function, parameters)
+    fill = _FILLERS[signature](parameters)
+    _check_call(function, name, signature, fill("", ""))
 
     def reward(completion: str, ground_truth: Any) -> float:
-        return number_of(call(completion, ground_truth))
+        words, keywords = fill(completion, ground_truth)
+        return number_of(function(*words, **keywords))
 
-    reward.__name__ = getattr(function, "__name__", type(function).__name__)
+    reward.__name__ = name
     return reward
 
 
@@ -182,11 +198,6 @@ released_coarse, released_equal_max)
         if not hasattr(found, part):
             raise RewardError(f"{place!r} has no {name!r}")
         found = getattr(found, part)
-    if inspect.isclass(found):
-        try:
-            found = found()
-        except TypeError as error:
-            raise RewardError(f"cannot make an instance of {reference!r} without arguments: {error}") from error
     return adapt_reward(found, signature)
 
 
@@ -257,6 +268,26 @@ def _parameters(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]
         return {}
 
 
+def _check_call(function: Callable[..., Any], name: str, signature: str, filled: _Filled) -> None:
+    """Say before the first row is read where a function wants other parameters than it would get."""
+    if inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__):
+        raise RewardError(f"{name!r} is asynchronous: wrap it in a function that returns the number itself")
+    words, keywords = filled
+    try:
+        wanted = inspect.signature(function)
+    except (TypeError, ValueError):
+        return
+    try:
+        wanted.bind(*words, **keywords)
+    except TypeError as error:
+        given = ", ".join(keywords) or "completion, ground_truth"
+        raise RewardError(
+            f"cannot call {name!r} as f({given}): {error}. The names of its parameters tell how it is called: "
+            "solution_str as verl does, completions as TRL and ms-swift do, queries as OpenRLHF does, "
+            f"anything else with completion and ground truth; here it was taken as {signature}"
+        ) from None
+
+
 def _guess(parameters: Mapping[str, inspect.Parameter]) -> str:
     if "solution_str" in parameters:
         return "verl"
@@ -265,49 +296,48 @@ def _guess(parameters: Mapping[str, inspect.Parameter]) -> str:
     return "openrlhf" if "queries" in parameters else "plain"
 
 
-def _takes_any(parameters: Mapping[str, inspect.Parameter]) -> bool:
-    return any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values())
-
-
-def _accepted(parameters: Mapping[str, inspect.Parameter], offered: Mapping[str, Any]) -> dict[str, Any]:
+def _accepted(parameters: Mapping[str, inspect.Parameter], offered: dict[str, Any]) -> _Filled:
     """Keep the keywords that a function names, or all where it takes any."""
-    if _takes_any(parameters):
-        return dict(offered)
-    return {name: value for name, value in offered.items() if name in parameters}
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters.values()):
+        return (), offered
+    return (), {name: value for name, value in offered.items() if name in parameters}
 
 
-def _plain(function: Callable[..., Any], parameters: Mapping[str, inspect.Parameter]) -> Callable[[str, Any], Any]:
+def _plain(parameters: Mapping[str, inspect.Parameter]) -> _Filler:
     first = next((name for name in _COMPLETION_NAMES if name in parameters), None)
     second = next((name for name in _GROUND_TRUTH_NAMES if name in parameters and name != first), None)
     keyword_only = [name for name, p in parameters.items() if p.kind is p.KEYWORD_ONLY]
     if first is not None and second is not None and (first in keyword_only or second in keyword_only):
-        return lambda completion, truth: function(**{first: completion, second: truth})
-    return function
+        return lambda completion, truth: ((), {first: completion, second: truth})
+    return lambda completion, truth: ((completion, truth), {})
 
 
-def _verl(function: Callable[..., Any], parameters: Mapping[str, inspect.Parameter]) -> Callable[[str, Any], Any]:
-    def call(completion: str, truth: Any) -> Any:
-        offered = {"data_source": "toolrl", "solution_str": completion, "ground_truth": truth, "extra_info": {}}
-        return function(**_accepted(parameters, offered))
+def _verl(parameters: Mapping[str, inspect.Parameter]) -> _Filler:
+    return lambda completion, truth: _accepted(
+        parameters,
+        {"data_source": "toolrl", "solution_str": completion, "ground_truth": truth, "extra_info": {}},
+    )
 
-    return call
 
-
-def _trl(function: Callable[..., Any], parameters: Mapping[str, inspect.Parameter]) -> Callable[[str, Any], Any]:
+def _trl(parameters: Mapping[str, inspect.Parameter]) -> _Filler:
     column = next((name for name in _GROUND_TRUTH_NAMES if name in parameters), "ground_truth")
-
-    def call(completion: str, truth: Any) -> Any:
-        offered = {"prompts": [""], "completions": [completion], "completion_ids": [[]], column: [truth]}
-        return function(**_accepted(parameters, offered))
-
-    return call
+    return lambda completion, truth: _accepted(
+        parameters, {"prompts": [""], "completions": [completion], "completion_ids": [[]], column: [truth]}
+    )
 
 
-def _openrlhf(function: Callable[..., Any], parameters: Mapping[str, inspect.Parameter]) -> Callable[[str, Any], Any]:
-    def call(completion: str, truth: Any) -> Any:
-        return function(**_accepted(parameters, {"queries": [completion], "prompts": [""], "labels": [truth]}))
+def _openrlhf(parameters: Mapping[str, inspect.Parameter]) -> _Filler:
+    return lambda completion, truth: _accepted(
+        parameters, {"queries": [completion], "prompts": [""], "labels": [truth]}
+    )
 
-    return call
+
+_FILLERS: dict[str, Callable[[Mapping[str, inspect.Parameter]], _Filler]] = {
+    "plain": _plain,
+    "verl": _verl,
+    "trl": _trl,
+    "openrlhf": _openrlhf,
+}
 
 
 def number_of(result: Any) -> float:
