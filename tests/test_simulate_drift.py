@@ -262,3 +262,9 @@ def test_other_errors_are_named():
         readings.of("naive", "peaks")
     with pytest.raises(ValueError, match="unknown policy 'void_veto': choose from naive"):
         readings.of("void_veto", "spikes")
+
+
+def test_a_rate_of_void_turns_is_a_probability_whatever_the_rounding():
+    for decay in np.linspace(0.3, 0.95, 40):
+        rates = exact_void_rate(DriftSettings(decay=(decay, min(1.0, decay + 0.04))))
+        assert ((rates >= 0) & (rates <= 1)).all()

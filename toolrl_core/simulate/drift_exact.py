@@ -88,7 +88,8 @@ def exact_void_rate(settings: DriftSettings | None = None) -> NDArray[np.float64
     [0.0, 0.0, 0.0, 0.0, 16.748]
     """
     s = settings or DriftSettings()
-    return np.array([1.0 - _mean_over_decay(s, partial(_sound_turn, s, t)) for t in range(s.turns)])
+    sound = [_mean_over_decay(s, partial(_sound_turn, s, t)) for t in range(s.turns)]
+    return np.clip(1.0 - np.array(sound), 0.0, 1.0)
 
 
 def exact_void_share(settings: DriftSettings | None = None) -> float:
