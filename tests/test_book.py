@@ -8,10 +8,8 @@ import csv
 import gzip
 import io
 import json
-import os
 import re
 import shutil
-import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -36,34 +34,6 @@ OF_THE_THEME = {
     "aria-required-children": ".citation-list",
 }
 """Findings of axe-core in parts that Sphinx and its theme make: rule and the elements that it may concern."""
-
-
-@pytest.fixture(scope="module")
-def html():
-    """The folder of the built pages, made from the sources as they are now."""
-    if not build.is_current():
-        pytest.fail("the built book is older than its sources: run `make book`")
-    return build.HTML
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """One browser for all tests."""
-    try:
-        with real.open_browser() as opened:
-            yield opened
-    except real.NoBrowserError as error:
-        if os.environ.get("CI", "").lower() in {"1", "true"}:
-            pytest.fail(str(error))
-        warnings.warn(f"THE BOOK WAS NOT TESTED IN A BROWSER: {error}", pytest.PytestWarning, stacklevel=1)
-        pytest.skip(f"THE BOOK WAS NOT TESTED IN A BROWSER: {error}")
-
-
-@pytest.fixture(scope="module")
-def site(html):
-    """The address of the book on this machine."""
-    with real.serve(html) as address:
-        yield address
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,17 @@ Needs `make book` first, and a Chrome or Chromium; without one these tests are s
 
 import io
 import json
-import os
 import re
 import statistics
 import subprocess
 import sys
-import warnings
 import zipfile
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from book._tools import build, playground
+from book._tools import playground
 from tests import browser as real
 from tests.playground_cases import cases
 from toolrl_core import RewardSpec, score, single_valued, spec
@@ -42,34 +40,6 @@ JSON_WORDS = re.compile(
 ATTACK = "<img src=x onerror=alert(1)>"
 
 pytestmark = pytest.mark.book
-
-
-@pytest.fixture(scope="module")
-def html():
-    """The folder of the built pages, made from the sources as they are now."""
-    if not build.is_current():
-        pytest.fail("the built book is older than its sources: run `make book`")
-    return build.HTML
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """One browser for all tests."""
-    try:
-        with real.open_browser() as opened:
-            yield opened
-    except real.NoBrowserError as error:
-        if os.environ.get("CI", "").lower() in {"1", "true"}:
-            pytest.fail(str(error))
-        warnings.warn(f"THE PLAYGROUND WAS NOT TESTED IN A BROWSER: {error}", pytest.PytestWarning, stacklevel=1)
-        pytest.skip(f"THE PLAYGROUND WAS NOT TESTED IN A BROWSER: {error}")
-
-
-@pytest.fixture(scope="module")
-def site(html):
-    """The address of the book on this machine."""
-    with real.serve(html) as address:
-        yield address
 
 
 @pytest.fixture
