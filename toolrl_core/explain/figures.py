@@ -93,6 +93,7 @@ _STYLE: Mapping[str, object] = MappingProxyType(
         "figure.figsize": (5.0, 3.0),
         "figure.constrained_layout.use": True,
         "font.family": ["sans-serif"],
+        "font.sans-serif": ["DejaVu Sans", "Verdana"],  # written into every label: the shorter, the smaller the page
         "font.size": 10.0,
         "axes.titlesize": 10.0,
         "axes.titlelocation": "left",
