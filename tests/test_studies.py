@@ -275,9 +275,10 @@ class TestAgreement:
     def test_the_table_of_agreement_names_the_axis_only_where_it_matters(self, study):
         depends = judgement(study, [("agrees", {"strength": "1"}), ("contradicts", {"strength": "2"})])
         clear = judgement(study, [("agrees", {"strength": "1"})])
-        shown = agreement_table([depends, clear])
-        assert shown["depends most on"].tolist() == ["strength", "–"]
-        assert shown[["agrees", "level", "contradicts"]].to_numpy().tolist() == [[1, 0, 1], [1, 0, 0]]
+        alone = judgement(study, [], alone=[("agrees", {"strength": "1"}), ("level", {"strength": "2"})])
+        shown = agreement_table([depends, clear, alone])
+        assert shown["depends most on"].tolist() == ["strength", "–", "–"]
+        assert shown[["agrees", "level", "contradicts"]].to_numpy().tolist() == [[1, 0, 1], [1, 0, 0], [1, 1, 0]]
 
 
 def judgement(study, found, *, alone=()):

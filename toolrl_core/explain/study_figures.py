@@ -30,7 +30,7 @@ __all__ = [
 
 METRIC_LABELS: Mapping[str, str] = {
     "exact": "exact answers (%)",
-    "usable": "exact and well-formed answers (%)",
+    "usable": "exact and well-formed (%)",
     "refusal": "refusals where none fits (%)",
     "recall": "calls where one is due (%)",
     "format": "well-formed answers (%)",
@@ -207,7 +207,7 @@ def agreement_table(judgements: Mapping[str, Judgement] | Iterable[Judgement]) -
                 "direction": judgement.direction.paper,
                 **{result: judgement.count(result) for result in (AGREES, LEVEL, CONTRADICTS)},
                 "verdict": judgement.verdict,
-                "depends most on": judgement.main_axis.replace("_", " ") if depends else "–",
+                "depends most on": judgement.main_axis.replace("_", " ") if depends and judgement.main_axis else "–",
             }
         )
     return pd.DataFrame(rows)
