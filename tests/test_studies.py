@@ -326,6 +326,41 @@ class TestDigest:
         assert compute(("toolrl_core.one",)) != before
 
 
+def lines_of(content):
+    """Header and body of a stored table, line by line."""
+    lines = content.splitlines(keepends=True)
+    first = next(number for number, line in enumerate(lines) if not line.startswith(b"#"))
+    return lines[:first], lines[first:]
+
+
+def last_digit_changed(content):
+    """The same table with another last digit in its last row."""
+    digit = content[-2:-1]
+    return content[:-2] + (b"7" if digit != b"7" else b"3") + b"\n"
+
+
+DAMAGES = {
+    "nothing": lambda content: b"",
+    "a header alone": lambda content: b"".join(lines_of(content)[0]),
+    "no rows": lambda content: b"".join([*lines_of(content)[0], lines_of(content)[1][0]]),
+    "half of it": lambda content: content[: len(content) // 2],
+    "the last row cut": lambda content: content[:-5],
+    "a row left out": lambda content: b"".join(lines_of(content)[0] + lines_of(content)[1][:-1]),
+    "a row twice": lambda content: content + lines_of(content)[1][-1],
+    "a number edited": last_digit_changed,
+    "a column renamed": lambda content: content.replace(b",metric,", b",measure,"),
+    "a cell more": lambda content: content[:-1] + b",1\n",
+    "no digest of its content": lambda content: b"".join(
+        line for line in content.splitlines(keepends=True) if not line.startswith(b"# content")
+    ),
+    "another header before it": lambda content: b"".join(lines_of(content)[0]) + content,
+    "a mark of a conflict": lambda content: b"<<<<<<< HEAD\n" + content,
+    "the header below": lambda content: b"".join([*lines_of(content)[1], *lines_of(content)[0]]),
+    "no text": lambda content: b"\xff\xfe\x00" * 50,
+    "no text within": lambda content: content[:-4] + b"\xff\xfe\n",
+}
+
+
 class TestResults:
     def test_results_are_read_as_they_were_written(self, study, rows, tmp_path):
         results.write_results(tmp_path, study, rows)
@@ -359,12 +394,97 @@ class TestResults:
         path = tmp_path / "example.csv"
         path.write_text(path.read_text().replace(f"# {key}: ", f"# {key}: 0"))
         assert not results.is_current(tmp_path, study)
-        with pytest.raises(StudyError, match=f"made by {message}: run `make studies`"):
+        with pytest.raises(StudyError, match=rf"example\.csv was made by {message}: run `make studies`"):
             results.load_results(tmp_path, study)
 
-    def test_missing_results_are_refused_with_the_command_to_run(self, study, tmp_path):
+    def test_stale_curves_are_refused_too(self, study, rows, tmp_path):
+        results.write_results(tmp_path, study, rows)
+        path = tmp_path / "example_curves.csv"
+        path.write_text(path.read_text().replace("# code: ", "# code: 0"))
+        with pytest.raises(StudyError, match=r"example_curves\.csv was made by other code: run `make studies`"):
+            results.load_results(tmp_path, study)
+
+    def test_missing_results_are_refused_with_the_command_to_run(self, study, rows, tmp_path):
         with pytest.raises(StudyError, match=r"example\.csv is missing: run `make studies`"):
             results.load_results(tmp_path, study)
+        results.write_results(tmp_path, study, rows)
+        (tmp_path / "example_curves.csv").unlink()
+        with pytest.raises(StudyError, match=r"example_curves\.csv is missing: run `make studies`"):
+            results.load_results(tmp_path, study)
+
+    @pytest.mark.parametrize("name", ["example.csv", "example_curves.csv"])
+    @pytest.mark.parametrize("what", sorted(DAMAGES))
+    def test_damaged_results_are_refused_and_not_current(self, study, rows, tmp_path, name, what):
+        results.write_results(tmp_path, study, rows)
+        path = tmp_path / name
+        whole = path.read_bytes()
+        damaged = DAMAGES[what](whole)
+        assert damaged != whole
+        path.write_bytes(damaged)
+        assert not results.is_current(tmp_path, study)
+        with pytest.raises(StudyError, match=rf"^{name} .*run `make studies`$"):
+            results.load_results(tmp_path, study)
+
+    def test_a_folder_in_the_place_of_a_table_is_refused(self, study, tmp_path):
+        (tmp_path / "example.csv").mkdir()
+        assert not results.is_current(tmp_path, study)
+        with pytest.raises(StudyError, match=r"example\.csv cannot be read"):
+            results.load_results(tmp_path, study)
+
+    def test_other_ends_of_lines_are_no_damage(self, study, rows, tmp_path):
+        results.write_results(tmp_path, study, rows)
+        for path in tmp_path.glob("*.csv"):
+            path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+        assert results.is_current(tmp_path, study)
+        assert results.load_results(tmp_path, study).level("settings", "", "original", "usable").seeds == 3
+
+    def test_rows_of_another_plan_are_not_stored(self, study, rows, tmp_path):
+        with pytest.raises(StudyError, match="example has 4 settings, but the rows to be stored are of 3 others"):
+            results.write_results(tmp_path, study, rows[1:])
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_folder_that_cannot_be_written_is_refused(self, study, rows, tmp_path):
+        (tmp_path / "results").write_text("")
+        with pytest.raises(StudyError, match="the results of example cannot be written"):
+            results.write_results(tmp_path / "results", study, rows)
+
+    def test_a_write_that_fails_leaves_older_results_and_nothing_else(self, study, rows, tmp_path, monkeypatch):
+        results.write_results(tmp_path, study, rows)
+        before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+        assert sorted(before) == ["example.csv", "example_curves.csv"]
+
+        def stop(self, target):
+            raise OSError("disk full")
+
+        monkeypatch.setattr(results.Path, "replace", stop)
+        with pytest.raises(StudyError, match="disk full"):
+            results.write_results(tmp_path, study, rows)
+        assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+    def test_names_that_look_like_numbers_or_comments_stay_names(self, tmp_path):
+        text = TEXT.replace('"2", "final", "mean"]', '"4"]').replace('name = "grid"', 'name = "1"')
+        text = (
+            text.replace('"grid"', '"1"').replace("\noriginal = {}", '\n"a#1" = {}').replace("equal_max = {", "7 = {")
+        )
+        text = text.replace('"original"', '"a#1"').replace('lower = "equal_max"', 'lower = "7"')
+        odd = parse_study(text.replace('"usable" }', '"usable", moment = 4 }'), name="odd")
+        results.write_results(tmp_path, odd, run.run_study(odd))
+        stored = results.load_results(tmp_path, odd)
+        assert sorted(set(stored.values["arm"])) == ["7", "a#1"]
+        assert len(agreement.judge_all(odd, stored)["a"].findings) == 4
+        assert stored.curve("1", "strength=2; memory=short", "a#1", "exact")["step"].tolist() == [0, 2, 4]
+
+    def test_an_arm_that_spells_a_missing_value_stays_a_name(self, study, rows, tmp_path):
+        text = TEXT.replace("original", "NA")
+        odd = parse_study(text, name="odd")
+        named = [
+            cells.CellRows(
+                *([[line[0], line[1], line[2].replace("original", "NA"), *line[3:]] for line in part] for part in row)
+            )
+            for row in rows
+        ]
+        results.write_results(tmp_path, odd, named)
+        assert results.load_results(tmp_path, odd).level("settings", "", "NA", "usable").seeds == 3
 
 
 class TestRunning:

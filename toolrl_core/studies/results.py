@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
+import itertools
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -30,6 +33,7 @@ COMMAND = "make studies"
 _VALUE_COLUMNS = ("block", "setting", "arm", "metric", "moment")
 _CURVE_COLUMNS = ("block", "setting", "arm", "metric", "statistic")
 _STATISTICS = ("mean", "half_width")
+_CONTENT = "content"
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -81,14 +85,12 @@ class Results:
 
     def curve(self, block: str, setting: str, arm: str, metric: str) -> pd.DataFrame:
         """Return step, mean and half_width of a learning curve."""
-        import pandas as pd
-
         table = self.curves
         chosen = (table["block"] == block) & (table["setting"] == setting)
         lines = table[chosen & (table["arm"] == arm) & (table["metric"] == metric)].set_index("statistic")
         if lines.empty:
             raise StudyError(f"{self.name} has no curve of {arm!r}, {metric!r} in {block!r}, {setting!r}")
-        curve = lines.iloc[:, len(_CURVE_COLUMNS) - 1 :].T.apply(pd.to_numeric).dropna(how="all")
+        curve = lines.iloc[:, len(_CURVE_COLUMNS) - 1 :].T.dropna(how="all")
         curve.index = curve.index.astype(int)
         named: pd.DataFrame = curve.rename_axis(index="step", columns=None).reset_index()
         return named
@@ -151,22 +153,68 @@ def write_results(folder: str | Path, study: Study, rows: Iterable[CellRows]) ->
         The definition.
     rows : iterable of CellRows
         What came out, setting by setting.
+
+    Raises
+    ------
+    StudyError
+        If the rows are not those of the study's settings, or the folder cannot be written.
+
+    Notes
+    -----
+    A header tells the provenance; its last line, "content", is the SHA-256 of what stands below it. Both files are
+    complete before they take the place of older ones.
     """
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
+    rows = list(rows)
+    found = [(str(line[0]), str(line[1])) for values, _ in rows for line in values[:1]]
+    wanted = [(cell.block, cell.setting) for cell in study.cells()]
+    if found != wanted:
+        raise StudyError(
+            f"{study.name} has {len(wanted)} settings, but the rows to be stored are of {len(found)} others"
+        )
     values, curves = ([line for part in parts for line in part] for parts in zip(*rows, strict=True))
     seeds = [f"seed_{number}" for number in range(study.seeds)]
     steps = sorted({int(line[4]) for line in curves})
     header = "".join(f"# {key}: {value}\n" for key, value in provenance(study).items())
-    for name, columns, lines in (
-        (f"{study.name}.csv", (*_VALUE_COLUMNS, *seeds), values),
-        (f"{study.name}_curves.csv", (*_CURVE_COLUMNS, *map(str, steps)), _wide(curves, steps)),
-    ):
-        text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(lines)
-        (folder / name).write_text(header + text.getvalue(), encoding="utf8")
+    bodies = [
+        _body((*_VALUE_COLUMNS, *seeds), values),
+        _body((*_CURVE_COLUMNS, *map(str, steps)), _wide(curves, steps)),
+    ]
+    paths = _paths(folder, study)
+    partial = [path.with_name(f".{path.name}.{os.getpid()}.partial") for path in paths]
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for path, body in zip(partial, bodies, strict=True):
+            path.write_text(f"{header}# {_CONTENT}: {_digest(body)}\n{body}", encoding="utf8", newline="\n")
+        for path, final in zip(partial, paths, strict=True):
+            path.replace(final)
+    except OSError as error:
+        raise StudyError(f"the results of {study.name} cannot be written: {error}") from None
+    finally:
+        for path in partial:
+            _remove(path)
+
+
+def _remove(path: Path) -> None:
+    """Remove a file that an error left behind; there may be none, or no folder."""
+    if path.parent.is_dir():
+        path.unlink(missing_ok=True)
+
+
+def _paths(folder: str | Path, study: Study) -> tuple[Path, Path]:
+    """Name the file of the values and that of the curves."""
+    return Path(folder) / f"{study.name}.csv", Path(folder) / f"{study.name}_curves.csv"
+
+
+def _body(columns: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(lines)
+    return text.getvalue()
+
+
+def _digest(body: str) -> str:
+    return hashlib.sha256(body.encode()).hexdigest()
 
 
 def _wide(curves: Sequence[Sequence[str]], steps: Sequence[int]) -> list[list[str]]:
@@ -196,41 +244,60 @@ def load_results(folder: str | Path, study: Study) -> Results:
     Raises
     ------
     StudyError
-        If they are missing or were made by another definition or other code; the message names the command.
+        If they are missing, damaged, or were made by another definition or other code; the message names the command.
     """
-    import pandas as pd
-
-    folder = Path(folder)
-    paths = [folder / f"{study.name}.csv", folder / f"{study.name}_curves.csv"]
-    for path in paths:
-        if not path.exists():
-            raise StudyError(f"{path.name} is missing: run `{COMMAND}`")
-    stored = _stored_provenance(paths[0])
-    _require_current(study, stored)
-    # A setting without axes is an empty text, not a missing value.
-    tables = [pd.read_csv(path, comment="#", keep_default_na=False) for path in paths]
-    return Results(name=study.name, provenance=stored, values=tables[0], curves=tables[1])
+    values, curves = _paths(folder, study)
+    stored, lines = _read(values, study)
+    return Results(
+        name=study.name,
+        provenance=stored,
+        values=_table(lines, values.name, _VALUE_COLUMNS),
+        curves=_table(_read(curves, study)[1], curves.name, _CURVE_COLUMNS),
+    )
 
 
 def is_current(folder: str | Path, study: Study) -> bool:
-    """Tell whether stored results exist and belong to the definition and the code as they are now."""
-    paths = [Path(folder) / f"{study.name}{end}.csv" for end in ("", "_curves")]
+    """Tell whether stored results exist whole and belong to the definition and the code as they are now."""
     try:
-        for path in paths:
-            _require_current(study, _stored_provenance(path))
-    except (OSError, StudyError):
+        for path in _paths(folder, study):
+            _read(path, study)
+    except StudyError:
         return False
     return True
 
 
-def _require_current(study: Study, stored: Mapping[str, str]) -> None:
-    now = provenance(study)
+def _read(path: Path, study: Study) -> tuple[dict[str, str], str]:
+    """Read the provenance and the body of a stored table that is whole and current."""
+    try:
+        # Whatever ends its lines on this system: the digest is of lines that end with "\n".
+        text = path.read_text(encoding="utf8")
+    except FileNotFoundError:
+        raise StudyError(f"{path.name} is missing: run `{COMMAND}`") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise StudyError(f"{path.name} cannot be read ({error}): run `{COMMAND}`") from None
+    lines = text.splitlines(keepends=True)
+    header = list(itertools.takewhile(lambda line: line.startswith("# "), lines))
+    pairs = [line[2:].strip().partition(": ")[::2] for line in header]
+    stored, now = dict(pairs), provenance(study)
+    if [key for key, _ in pairs] != [*now, _CONTENT]:
+        raise StudyError(f"{path.name} is damaged, its header is not complete: run `{COMMAND}`")
     for key, what in (("definition", "another definition"), ("plan", "another plan"), ("code", "other code")):
-        if stored.get(key) != now[key]:
-            raise StudyError(f"the results of {study.name} were made by {what}: run `{COMMAND}`")
+        if stored[key] != now[key]:
+            raise StudyError(f"{path.name} was made by {what}: run `{COMMAND}`")
+    body = "".join(lines[len(header) :])
+    if stored.pop(_CONTENT) != _digest(body):
+        raise StudyError(f"{path.name} is damaged, it is not what was written: run `{COMMAND}`")
+    return stored, body
 
 
-def _stored_provenance(path: Path) -> dict[str, str]:
-    with path.open(encoding="utf8") as lines:
-        pairs = [line[2:].strip().partition(": ") for line in lines if line.startswith("# ")]
-    return {key: value for key, _, value in pairs}
+def _table(body: str, name: str, columns: Sequence[str]) -> pd.DataFrame:
+    """Read names as text, even those that look like numbers, and all else as numbers; an empty cell is NaN."""
+    import pandas as pd
+
+    try:
+        # A setting without axes is an empty text, not a missing value.
+        table = pd.read_csv(io.StringIO(body), dtype=str, keep_default_na=False)
+        numbers = table.iloc[:, len(columns) :].replace("", "nan").astype(np.float64)
+    except ValueError as error:
+        raise StudyError(f"{name} is no table of results ({error}): run `{COMMAND}`") from None
+    return pd.concat([table.iloc[:, : len(columns)], numbers], axis=1)
