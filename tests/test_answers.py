@@ -70,6 +70,8 @@ SPECS = {
     },
     **{f"matching {rule}": RewardSpec(matching=rule) for rule in ("greedy_prediction", "greedy_best")},
     **{f"equality {policy}": RewardSpec(equality=policy) for policy in ("json_strict", "python", "bfcl", "schema")},
+    "released parser": RewardSpec(parser="released"),
+    "released parser, literal format": RewardSpec(parser="released", format_rule="literal", no_call="zero"),
     "no format, no-call 0": RewardSpec(format_rule="none", no_call="zero"),
     "dynamic": RewardSpec(schedule=dynamic()),
     "two-stage": RewardSpec(schedule=two_stage()),
@@ -80,7 +82,7 @@ SPECS = {
 
 @pytest.fixture(scope="module")
 def samples():
-    prompts, _, _, answers = draw(per_seed=130, group_size=2, strength=0.6, seed=4)
+    prompts, _, _, answers = draw(per_seed=260, group_size=2, strength=0.6, spread=0.4, seed=4)
     texts = [
         [render_answer(answers, prompts, arm=0, prompt=prompt, rollout=rollout) for rollout in range(2)]
         for prompt in range(len(prompts))
@@ -97,6 +99,11 @@ def test_the_samples_have_what_the_reward_must_tell_apart(samples):
     assert findings.cut[0].any()
     assert (findings.cut[0] & (findings.names[0] + findings.wrong_names[0] == 0)).any()
     assert (findings.surplus[0] == 2).any()
+    holds = answers.choices["format"][0] == 1
+    written = findings.names[0] + findings.wrong_names[0] + findings.surplus[0] > 0
+    for form, some in itertools.product((holds, ~holds), (written, ~written)):  # what the released parser reads or not
+        assert (findings.cut[0] & form & some).any()
+    assert (findings.cut[0] & ~needs & ~written).any()
     assert (findings.exact & findings.named).any()
     assert (prompts.same_name & (prompts.calls > 1)).any()
 

@@ -220,9 +220,9 @@ def test_unknown_policy_and_thresholds_out_of_range_are_named():
         ValueError, match="unknown filter policy 'veto': choose from naive, low_probability, high_ratio"
     ):
         apply_filter_policy("veto", one_rollout_batch())
-    with pytest.raises(ValueError, match=r"minimum_probability must lie in \[0, 1\], got 3"):
+    with pytest.raises(ValueError, match=r"minimum_probability must lie in \[0, 1\], found 3"):
         FilterSettings(minimum_probability=3)
-    with pytest.raises(ValueError, match="maximum_ratio must be positive, got 0"):
+    with pytest.raises(ValueError, match="maximum_ratio must be finite and positive, found 0"):
         FilterSettings(maximum_ratio=0)
 
 

@@ -32,7 +32,13 @@ def test_analytic_gradient_agrees_with_finite_differences(moved):
     here = logits + moved * rng.normal(size=logits.shape)
     advantages = rng.normal(size=rollouts.reward.shape)
     trained = np.stack([rollouts.present[0], rollouts.present[1] & (rollouts.first_void[1] < 0)[:, np.newaxis]])
-    gradient, _, clipped = token_gradient(here, rollouts, advantages, ["naive", "void_veto"], clip=(0.2, 0.28))
+    found = token_gradient(here, rollouts, advantages, ["naive", "void_veto"], clip=(0.2, 0.28))
+    gradient, clipped = found.gradient, found.clipped
+    assert found.trained[0].tolist() == [1.0, 1.0]
+    kept = [
+        trained[1][rollouts.seed == seed].sum() / rollouts.present[1][rollouts.seed == seed].sum() for seed in (0, 1)
+    ]
+    assert found.trained[1] == pytest.approx(kept)
     assert (clipped > 0).any() == (moved > 0)
 
     def surrogate(logits):
@@ -162,3 +168,59 @@ def test_an_unknown_policy_is_named():
         train_policies(["ban"])
     with pytest.raises(ValueError, match="at least one policy"):
         train_policies([])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"policies": "naive"}, "policies must be a list of names, found 'naive'"),
+        ({"policies": None}, "policies must be a list of names, found None"),
+        ({"policies": [["naive"]]}, "unknown filter policy"),
+        ({"policies": ["naive", "naive"]}, "each policy can be trained once, found naive, naive"),
+        ({"world": {}}, "world must be a TurnWorld, found dict"),
+        ({"settings": 3}, "settings must be a GrpoSettings, found int"),
+        ({"filters": {}}, "filters must be a FilterSettings, found dict"),
+        ({"clip_high": float("nan")}, "clip_high must be finite"),
+        ({"seed": None}, "seed must be at least 0"),
+    ],
+)
+def test_an_argument_that_cannot_be_is_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        train_policies(**{"policies": ["naive"], "settings": SHORT, "seeds": 1, **arguments})
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), "1", None, [1]])
+@pytest.mark.parametrize("field", ["turns", "direct", "noise", "code_bias", "closing_learnable"])
+def test_a_field_that_cannot_be_is_named_whatever_it_is(field, wrong):
+    with pytest.raises(ValueError, match=field):
+        TurnWorld(**{field: wrong})
+
+
+def test_all_policies_are_measured_on_the_same_rollouts_in_which_nobody_stops():
+    """Two policies that do not train are measured alike, though one of them stops at void turns."""
+    still = GrpoSettings(steps=3, prompts=4, group_size=4, learning_rate=0.0, dialect="trl", evaluation_prompts=500)
+    found = train_policies(["naive", "stop_generation"], settings=still, seeds=2).metrics
+    for metric in ("success", "sound_success", "void", "turns", "multi_turn"):
+        assert (found[metric] == found[metric][:1, :, :1]).all()  # the same for arms and steps
+    # Who stops in training loses the rollouts that would have recovered.
+    assert found["own_success"][0].mean() > found["own_success"][1].mean()
+    assert (found["sound_success"] < found["success"]).all()
+    assert (found["sound_success"] <= 1 - found["void"]).all()
+
+
+def test_right_answers_without_a_void_turn_are_those_that_stopping_leaves():
+    world = TurnWorld()
+    logits, _ = draw(world)
+    options = {"prompts": 500, "group_size": 1}
+    going, stopping = (
+        roll_out([np.random.default_rng([9, seed]) for seed in range(2)], logits, world, stops=stops, **options)
+        for stops in ([False, False], [True, True])
+    )
+    assert (stopping.reward == np.where(going.first_void >= 0, 0.0, going.reward)).all()
+    assert (going.reward > stopping.reward).any()
+
+
+def test_a_norm_over_all_tokens_is_smaller_where_some_are_left_out():
+    found = train_policies(["naive", "void_veto"], settings=SHORT, seeds=2).metrics
+    assert (found["gradient_norm_all"][0] == found["gradient_norm"][0]).all()
+    assert (found["gradient_norm_all"][1] < found["gradient_norm"][1]).all()

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 
 import numpy as np
 import pytest
@@ -236,5 +237,71 @@ def test_no_arm_and_a_spec_without_closed_form_are_refused():
         train({})
     with pytest.raises(ValueError, match="prefilled_thought"):
         train({"a": RewardSpec(prefilled_thought=True)})
-    with pytest.raises(ValueError, match="at least one seed and one worker, found seeds=0, workers=1"):
+    with pytest.raises(ValueError, match="seeds must be at least 1 and a whole number, found 0"):
         train({"a": RewardSpec()}, seeds=0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"arms": ["a"]}, "at least one arm: a mapping of names"),
+        ({"arms": {"a": "paper"}}, "arm 'a' must be a RewardSpec, found str"),
+        ({"arms": {1: RewardSpec()}}, "the name of an arm must be a text that is not empty, found 1"),
+        ({"arms": {"": RewardSpec()}}, "the name of an arm must be a text that is not empty, found ''"),
+        ({"world": {}}, "world must be a World, found dict"),
+        ({"base": 0}, "base must be a BaseStrength, found int"),
+        ({"settings": "short"}, "settings must be a GrpoSettings, found str"),
+        ({"seed": None}, "seed must be at least 0 and a whole number, found None"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"seed": [1]}, "seed must be at least 0"),
+        ({"seeds": True}, "seeds must be at least 1 and a whole number, found True"),
+        ({"seeds": 10**400}, "seeds must be at least 1 and a whole number, found a number of more than twenty digits"),
+        ({"workers": 0}, "workers must be at least 1"),
+    ],
+)
+def test_an_argument_that_cannot_be_is_named(arguments, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        train(**{"arms": {"a": RewardSpec()}, "settings": GrpoSettings(steps=1, prompts=2), **arguments})
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), "1", [2], None, True, 10**400])
+@pytest.mark.parametrize(
+    ("kind", "field"),
+    [
+        (GrpoSettings, "learning_rate"),
+        (GrpoSettings, "clip"),
+        (GrpoSettings, "beta2"),
+        (GrpoSettings, "steps"),
+        (GrpoSettings, "evaluate_every"),
+        (GrpoSettings, "group_size"),
+        (World, "no_call_share"),
+        (World, "difficulty_spread"),
+        (World, "budget"),
+        (World, "calls"),
+        (BaseStrength, "strength"),
+        (BaseStrength, "call_bias"),
+    ],
+)
+def test_a_field_that_cannot_be_is_named_whatever_it_is(kind, field, wrong):
+    with pytest.raises(ValueError, match=field):
+        kind(**{field: wrong})
+
+
+def test_a_field_of_two_numbers_or_of_chances_is_checked_number_by_number():
+    with pytest.raises(ValueError, match="budget low must be finite and positive, found 'a'"):
+        World(budget=("a", 3))
+    with pytest.raises(ValueError, match="each of calls must lie in"):
+        World(calls=(0.5, "0.5"))
+
+
+def test_moments_cannot_be_cleared_behind_the_last_step():
+    assert GrpoSettings(steps=5, reset_at=5).reset_at == 5
+    with pytest.raises(ValueError, match="reset_at must not lie behind the last step 5, found 6"):
+        GrpoSettings(steps=5, reset_at=6)
+    with pytest.raises(ValueError, match="reset_at must be at least 1 and a whole number, found 'x'"):
+        GrpoSettings(reset_at="x")
+
+
+def test_a_lone_answer_has_no_advantage_so_groups_have_two():
+    with pytest.raises(ValueError, match="group_size must be at least 2"):
+        GrpoSettings(group_size=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -9,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from toolrl_core.field_checks import check_flag, check_real
 from toolrl_core.masks import MaskedBatch, ShapeMismatchError, mask_after_void, mask_void
 
 __all__ = ["FILTER_POLICIES", "FilterPolicy", "FilterSettings", "TokenBatch", "apply_filter_policy"]
@@ -78,10 +80,10 @@ class FilterSettings:
     keep_void_turn: bool = True
 
     def __post_init__(self) -> None:
-        if not 0 <= self.minimum_probability <= 1:
-            raise ValueError(f"minimum_probability must lie in [0, 1], got {self.minimum_probability}")
-        if not self.maximum_ratio > 0:
-            raise ValueError(f"maximum_ratio must be positive, got {self.maximum_ratio}")
+        check_real("minimum_probability", self.minimum_probability, low=0, high=1)
+        if self.maximum_ratio != math.inf:  # a threshold that nothing exceeds
+            check_real("maximum_ratio", self.maximum_ratio, low=0, open_low=True)
+        check_flag("keep_void_turn", self.keep_void_turn)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from toolrl_core.field_checks import check_real
 from toolrl_core.simulate.answers import (
     OPENING_COST,
     THOUGHT_WORDS,
@@ -52,6 +53,11 @@ class BaseStrength:
     format_logit : float, optional
         Logit of the format; by default strength - 1.
 
+    Raises
+    ------
+    ValueError
+        If a field is no finite number; the message names it.
+
     Examples
     --------
     >>> BaseStrength(strength=2.0).call_bias
@@ -62,6 +68,12 @@ class BaseStrength:
     call_bias: float = 1.3
     call_cue: float = 0.8
     format_logit: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("strength", "call_bias", "call_cue"):
+            check_real(name, getattr(self, name))
+        if self.format_logit is not None:
+            check_real("format_logit", self.format_logit)
 
 
 class Decision(NamedTuple):

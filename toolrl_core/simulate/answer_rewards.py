@@ -167,7 +167,8 @@ def answer_rewards(
     ToolRL note §3.3, §5 and §6.1. Every expected call has a parameter and its keys occur in no other call, so that a
     predicted call can earn something at its own place alone: every matching rule finds these pairs, and nothing is
     left out. A call without parameters would be the one exception: an empty prediction of another place equals it.
-    All equality policies agree on the two values that occur.
+    All equality policies agree on the two values that occur. Where the limit of tokens cuts an answer, the released
+    parser finds no block that it can read.
     """
     check_spec(spec)
     scales = spec.schedule.at(step)
@@ -175,6 +176,8 @@ def answer_rewards(
     matched, maximum = _raw_points(findings, prompts, spec, arm, expected)
     low, high = scales.correctness
     correctness = np.where(matched == maximum, high, low + (high - low) * matched / maximum)
+    if spec.parser == "released":
+        correctness = np.where(_unreadable(findings, answers, arm), low, correctness)
     if spec.no_call == "zero":
         correctness = np.where(expected == 0, 0.0, correctness)
     total: Floats = correctness
@@ -232,6 +235,13 @@ def _pair_points(findings: Findings, prompts: Prompts, spec: RewardSpec, arm: in
     else:
         points = findings.same_keys[arm] + right if spec.granularity == "parameter" else exact.astype(np.float64)
     return np.where(paired, points, 0.0)
+
+
+def _unreadable(findings: Findings, answers: Answers, arm: int) -> Booleans:
+    """Tell where the released parser reads no call: a block that was left open, or that was left empty."""
+    empty = findings.names[arm] + findings.wrong_names[arm] + findings.surplus[arm] == 0
+    unreadable: Booleans = findings.cut[arm] & ((answers.choices["format"][arm] == 1) | empty)
+    return unreadable
 
 
 def _format_holds(findings: Findings, answers: Answers, prompts: Prompts, spec: RewardSpec, arm: int) -> Booleans:

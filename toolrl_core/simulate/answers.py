@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from toolrl_core.field_checks import check_real
+
 __all__ = ["THOUGHT_WORDS", "Prompts", "World", "draw_prompts"]
 
 Floats = NDArray[np.float64]
@@ -84,17 +86,22 @@ class World:
 
     def __post_init__(self) -> None:
         for name in ("no_call_share", "same_name_share", "budget_share"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must lie in [0, 1], found {getattr(self, name)!r}")
+            check_real(name, getattr(self, name), low=0, high=1)
         for name in ("difficulty_spread", "decision_spread", "cue_noise"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be finite and not negative, found {getattr(self, name)!r}")
-        low, high = self.budget
-        if not 0 < low <= high < np.inf:
+            check_real(name, getattr(self, name), low=0)
+        if not isinstance(self.budget, Sequence) or len(self.budget) != 2:
+            raise ValueError(f"budget must be a pair of low and high, found {self.budget!r}")
+        for name, bound in zip(("budget low", "budget high"), self.budget, strict=True):
+            check_real(name, bound, low=0, open_low=True)
+        if self.budget[0] > self.budget[1]:
             raise ValueError(f"budget must satisfy 0 < low <= high, found {self.budget!r}")
         for name in ("calls", "parameters"):
             shares = getattr(self, name)
-            if not 1 <= len(shares) <= 5 or min(shares) < 0 or abs(sum(shares) - 1) > 1e-9:
+            if isinstance(shares, str) or not isinstance(shares, Sequence) or not 1 <= len(shares) <= 5:
+                raise ValueError(f"{name} must be one to five chances that add up to 1, found {shares!r}")
+            for share in shares:
+                check_real(f"each of {name}", share, low=0, high=1)
+            if abs(sum(shares) - 1) > 1e-9:
                 raise ValueError(f"{name} must be one to five chances that add up to 1, found {shares!r}")
 
 

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from toolrl_core.field_checks import check_real
 from toolrl_core.filter_policies import FILTER_POLICIES, FilterSettings, TokenBatch, apply_filter_policy
 from toolrl_core.simulate.answers import Booleans, Floats
 from toolrl_core.simulate.histories import History
-from toolrl_core.simulate.seeds import progress_bar, run_seeds, seed_generator
-from toolrl_core.simulate.training import GrpoSettings, Optimiser, normalise_groups
+from toolrl_core.simulate.seeds import (
+    EVALUATION,
+    TRAINING,
+    progress_bar,
+    run_seeds,
+    seed_generator,
+)
+from toolrl_core.simulate.training import (
+    GrpoSettings,
+    Optimiser,
+    check_kinds,
+    normalise_groups,
+)
 from toolrl_core.simulate.turn_rollouts import (
     FIRST_ROWS,
     Rollouts,
@@ -22,11 +35,34 @@ from toolrl_core.simulate.turn_rollouts import (
     token_log_probabilities,
 )
 
-__all__ = ["TURN_SETTINGS", "token_gradient", "train_policies"]
+__all__ = ["TURN_SETTINGS", "TokenGradient", "token_gradient", "train_policies"]
 
 _STOPPING = ("stop_generation", "void_veto")
-TURN_SETTINGS = GrpoSettings(steps=60, prompts=8, group_size=8, passes=4, learning_rate=0.03, dialect="trl")
+TURN_SETTINGS = GrpoSettings(
+    steps=60, prompts=8, group_size=8, passes=4, learning_rate=0.03, dialect="trl", evaluation_prompts=64
+)
 """How the miniature of turns is trained unless told otherwise."""
+
+
+class TokenGradient(NamedTuple):
+    """Hold the gradient of a pass and what stands beside it.
+
+    Parameters
+    ----------
+    gradient : ndarray, shape (A, S, 2, rows, V)
+        Direction of increase, a mean over the trained tokens.
+    ratio : ndarray, shape (A, S)
+        Largest ratio of a token of the model, trained or not.
+    clipped : ndarray, shape (A, S)
+        Share of trained tokens whose gradient the clip removes.
+    trained : ndarray, shape (A, S)
+        Share of the model's tokens that are trained.
+    """
+
+    gradient: Floats
+    ratio: Floats
+    clipped: Floats
+    trained: Floats
 
 
 def token_gradient(
@@ -37,7 +73,7 @@ def token_gradient(
     *,
     clip: tuple[float, float],
     filters: FilterSettings | None = None,
-) -> tuple[Floats, Floats, Floats]:
+) -> TokenGradient:
     """Return the gradient of the clipped surrogate, a mean over the trained tokens of each arm and seed.
 
     Parameters
@@ -57,12 +93,7 @@ def token_gradient(
 
     Returns
     -------
-    gradient : ndarray, shape (A, S, 2, rows, V)
-        Direction of increase.
-    ratio : ndarray, shape (A, S)
-        Largest ratio of a token of the model, trained or not.
-    clipped : ndarray, shape (A, S)
-        Share of trained tokens whose gradient the clip removes.
+    TokenGradient
     """
     table = token_log_probabilities(logits, rollouts.seed, rollouts.row, rollouts.drift, rollouts.shift)
     new = np.take_along_axis(table, rollouts.token[..., np.newaxis], axis=3)[..., 0]
@@ -72,7 +103,7 @@ def token_gradient(
     arms, seeds = logits.shape[:2]
     cells = seeds * logits.shape[3]
     gradient = np.zeros((arms, 2, cells, logits.shape[4]))
-    largest, clipped = np.zeros((arms, seeds)), np.zeros((arms, seeds))
+    largest, clipped, shares = (np.zeros((arms, seeds)) for _ in range(3))
     for arm, policy in enumerate(policies):
         trained = _trained(policy, rollouts, ratio[arm], arm, filters)
         counts = np.bincount(rollouts.seed, trained.sum(axis=1), seeds)
@@ -93,8 +124,9 @@ def token_gradient(
         np.maximum.at(largest[arm], rollouts.seed, np.where(rollouts.present[arm], ratio[arm], 0.0).max(axis=1))
         removed = np.bincount(rollouts.seed, (trained & ~kept[arm]).sum(axis=1), seeds)
         clipped[arm] = removed / np.maximum(counts, 1)
+        shares[arm] = counts / np.bincount(rollouts.seed, rollouts.present[arm].sum(axis=1), seeds)
     shaped = gradient.reshape(arms, 2, seeds, *logits.shape[3:]).swapaxes(1, 2)
-    return shaped, largest, clipped
+    return TokenGradient(shaped, largest, clipped, shares)
 
 
 def _trained(policy: str, rollouts: Rollouts, ratio: Floats, arm: int, filters: FilterSettings | None) -> Booleans:
@@ -133,7 +165,8 @@ def train_policies(
     world : TurnWorld, optional
         The assumptions.
     settings : GrpoSettings
-        How to train; its clip is the lower one, and KL and evaluation fields are not used.
+        How to train; its clip is the lower one. Every step ends with an evaluation on `evaluation_prompts` rollouts.
+        KL and the other fields of the evaluation are not used.
     clip_high : float
         Upper clip of the ratios.
     filters : FilterSettings, optional
@@ -144,13 +177,17 @@ def train_policies(
     Returns
     -------
     History
-        Metrics of the sampled rollouts of every step: "success", "void" (share of rollouts with a void turn),
-        "turns", "multi_turn" (share with code first), "gradient_norm" and "largest_ratio" (the largest of the passes).
+        Metrics after every step. On held-out rollouts, the same for all arms and steps, in which nobody stops at a
+        void turn: "success", "sound_success" (right answers without a void turn, which is all that is left if
+        everybody stops there), "void" (share with a void turn), "turns", "multi_turn" (share with code first). Of the
+        step itself: "own_success" (its rollouts, in which each policy stops or goes on as it does in training),
+        "gradient_norm" and "largest_ratio" (the largest of the passes), "gradient_norm_all" (the norm if the sum were
+        divided by all of the model's tokens, the untrained ones included).
 
     Raises
     ------
     ValueError
-        If a policy is unknown, or there is none, or no seed.
+        If a policy is unknown or named twice, or there is none, or an argument is of the wrong kind or out of range.
 
     Notes
     -----
@@ -163,12 +200,20 @@ def train_policies(
     (2, 2, 2)
     """
     world = TurnWorld() if world is None else world
+    check_kinds(world=(world, TurnWorld), settings=(settings, GrpoSettings))
+    check_real("clip_high", clip_high, low=0)
+    if filters is not None:
+        check_kinds(filters=(filters, FilterSettings))
+    if isinstance(policies, str) or not isinstance(policies, Sequence):
+        raise ValueError(f"policies must be a list of names, found {policies!r}")
     for policy in policies:
-        if policy not in FILTER_POLICIES:
+        if not isinstance(policy, str) or policy not in FILTER_POLICIES:
             raise ValueError(f"unknown filter policy {policy!r}: choose from {', '.join(FILTER_POLICIES)}")
     if not policies:
         raise ValueError(f"give at least one policy of {', '.join(FILTER_POLICIES)}")
-    alone = progress and min(workers, seeds) == 1
+    if len(set(policies)) < len(policies):
+        raise ValueError(f"each policy can be trained once, found {', '.join(policies)}")
+    alone = progress and (workers == 1 or seeds == 1)
     run = partial(
         _train_seeds,
         policies=tuple(policies),
@@ -179,7 +224,7 @@ def train_policies(
         seed=seed,
         progress=alone,
     )
-    return run_seeds(run, seeds=seeds, workers=workers, progress=progress)
+    return run_seeds(run, seed=seed, seeds=seeds, workers=workers, progress=progress)
 
 
 def _train_seeds(
@@ -193,7 +238,7 @@ def _train_seeds(
     seed: int,
     progress: bool,
 ) -> History:
-    generators = [seed_generator(seed, number) for number in numbers]
+    generators = [seed_generator(seed, number, TRAINING) for number in numbers]
     seeds = len(numbers)
     logits = np.tile(initial_turn_logits(world), (len(policies), seeds, 1, 1, 1))
     optimiser = Optimiser(settings, logits.shape)
@@ -212,22 +257,25 @@ def _train_seeds(
         advantages = normalise_groups(grouped, settings).reshape(rollouts.reward.shape)
         if step == settings.reset_at:
             optimiser.clear()
-        norms, ratios, shares = [], [], []
+        norms, whole, ratios, shares = [], [], [], []
         for _ in range(settings.passes):
-            gradient, ratio, clipped = token_gradient(
+            gradient, ratio, clipped, trained = token_gradient(
                 logits, rollouts, advantages, policies, clip=(settings.clip, clip_high), filters=filters
             )
             if not world.closing_learnable:
                 gradient[:, :, :, -1] = 0.0
             norms.append(np.sqrt((gradient.reshape(*gradient.shape[:2], -1) ** 2).sum(axis=2)))
+            whole.append(norms[-1] * trained)
             ratios.append(ratio)
             shares.append(clipped)
             logits = logits + optimiser.update(gradient)
         equal = (grouped.max(axis=2) == grouped.min(axis=2)).reshape(len(policies), seeds, -1)
         measured.append(
             {
-                **_measure(rollouts, seeds, world),
+                **_evaluate(logits, world, settings, seed, numbers),
+                "own_success": rollouts.reward.reshape(len(policies), seeds, -1).mean(axis=2),
                 "gradient_norm": np.max(norms, axis=0),
+                "gradient_norm_all": np.max(whole, axis=0),
                 "largest_ratio": np.max(ratios, axis=0),
                 "silent": equal.mean(axis=2),
                 "clipped": np.mean(shares, axis=0),
@@ -246,11 +294,25 @@ def _train_seeds(
     )
 
 
-def _measure(rollouts: Rollouts, seeds: int, world: TurnWorld) -> dict[str, Floats]:
+def _evaluate(
+    logits: Floats, world: TurnWorld, settings: GrpoSettings, seed: int, numbers: Sequence[int]
+) -> dict[str, Floats]:
+    """Measure policies on the same held-out rollouts, in which nobody stops at a void turn."""
+    rollouts = roll_out(
+        [seed_generator(seed, number, EVALUATION) for number in numbers],
+        logits,
+        world,
+        prompts=settings.evaluation_prompts,
+        group_size=1,
+        stops=[False] * len(logits),
+    )
+    void = rollouts.first_void >= 0
     values = {
         "success": rollouts.reward,
-        "void": rollouts.first_void >= 0,
+        # Up to its first void turn a rollout that stops there is the same, and then it earns nothing.
+        "sound_success": np.where(void, 0.0, rollouts.reward),
+        "void": void,
         "turns": rollouts.present.sum(axis=2) / (world.content + 2),
         "multi_turn": rollouts.multi_turn,
     }
-    return {name: value.reshape(len(value), seeds, -1).mean(axis=2) for name, value in values.items()}
+    return {name: value.reshape(len(value), len(numbers), -1).mean(axis=2) for name, value in values.items()}

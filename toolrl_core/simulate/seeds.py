@@ -8,14 +8,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from toolrl_core.field_checks import check_whole
 from toolrl_core.simulate.histories import History, join_seeds
 
-__all__ = ["progress_bar", "run_seeds", "seed_generator"]
+__all__ = ["EVALUATION", "TRAINING", "progress_bar", "run_seeds", "seed_generator"]
 
 Item = TypeVar("Item")
+TRAINING, EVALUATION = 0, 1
+"""What the two streams of random numbers of a repetition are for."""
 
 
-def seed_generator(seed: int, number: int, purpose: int = 0) -> np.random.Generator:
+def seed_generator(seed: int, number: int, purpose: int = TRAINING) -> np.random.Generator:
     """Return the generator of one repetition.
 
     Parameters
@@ -25,7 +28,7 @@ def seed_generator(seed: int, number: int, purpose: int = 0) -> np.random.Genera
     number : int
         Which repetition.
     purpose : int
-        Another stream for each purpose; 0 trains, 1 evaluates.
+        Another stream for each purpose: `TRAINING` or `EVALUATION`.
 
     Returns
     -------
@@ -40,13 +43,17 @@ def seed_generator(seed: int, number: int, purpose: int = 0) -> np.random.Genera
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(number, purpose)))
 
 
-def run_seeds(run: Callable[[Sequence[int]], History], *, seeds: int, workers: int, progress: bool) -> History:
+def run_seeds(
+    run: Callable[[Sequence[int]], History], *, seed: int, seeds: int, workers: int, progress: bool
+) -> History:
     """Run repetitions in parts, one part a process.
 
     Parameters
     ----------
     run : callable
         Function from the numbers of repetitions to their history; it can be pickled.
+    seed : int
+        Which repetitions.
     seeds : int
         Number of repetitions.
     workers : int
@@ -62,10 +69,11 @@ def run_seeds(run: Callable[[Sequence[int]], History], *, seeds: int, workers: i
     Raises
     ------
     ValueError
-        If a count is below 1 or joblib is missing.
+        If the seed is no whole number from 0 on, a count is below 1, or joblib is missing.
     """
-    if seeds < 1 or workers < 1:
-        raise ValueError(f"give at least one seed and one worker, found seeds={seeds}, workers={workers}")
+    check_whole("seed", seed)
+    check_whole("seeds", seeds, lowest=1)
+    check_whole("workers", workers, lowest=1)
     parts = [part.tolist() for part in np.array_split(np.arange(seeds), min(workers, seeds))]
     if len(parts) == 1:
         return run(parts[0])

@@ -11,6 +11,7 @@ import numpy as np
 
 from toolrl_core.advantages import group_advantages, kl_in_reward
 from toolrl_core.dialects import choose_eta, find_dialect
+from toolrl_core.field_checks import check_real, check_whole
 from toolrl_core.simulate.answer_policy import (
     METRICS,
     BaseStrength,
@@ -30,13 +31,18 @@ from toolrl_core.simulate.answer_samples import (
 )
 from toolrl_core.simulate.answers import Floats, Integers, Prompts, World, draw_prompts
 from toolrl_core.simulate.histories import History
-from toolrl_core.simulate.seeds import progress_bar, run_seeds, seed_generator
+from toolrl_core.simulate.seeds import (
+    EVALUATION,
+    TRAINING,
+    progress_bar,
+    run_seeds,
+    seed_generator,
+)
 from toolrl_core.spec import RewardSpec
 
-__all__ = ["GrpoSettings", "Optimiser", "normalise_groups", "train"]
+__all__ = ["GrpoSettings", "Optimiser", "check_kinds", "normalise_groups", "train"]
 
 _OPTIMISERS = ("adam", "sgd")
-_TRAINING, _EVALUATION = 0, 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +56,7 @@ class GrpoSettings:
     prompts : int
         Prompts of a step.
     group_size : int
-        Answers to each prompt, G.
+        Answers to each prompt, G; at least two, since a lone answer has no advantage.
     passes : int
         Updates with each batch; the ratio clip can work from the second on.
     clip : float
@@ -107,21 +113,22 @@ class GrpoSettings:
     evaluation_no_call_share: float = 0.33
 
     def __post_init__(self) -> None:
-        for name in ("steps", "prompts", "group_size", "passes", "evaluate_every", "evaluation_prompts"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, found {getattr(self, name)!r}")
+        for name in ("steps", "prompts", "passes", "evaluate_every", "evaluation_prompts"):
+            check_whole(name, getattr(self, name), lowest=1)
+        check_whole("group_size", self.group_size, lowest=2)
         for name in ("clip", "learning_rate", "kl_coefficient"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be finite and not negative, found {getattr(self, name)!r}")
+            check_real(name, getattr(self, name), low=0)
         for name in ("beta1", "beta2"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} must lie in [0, 1), found {getattr(self, name)!r}")
-        if not 0 <= self.evaluation_no_call_share <= 1:
-            raise ValueError(f"evaluation_no_call_share must lie in [0, 1], found {self.evaluation_no_call_share!r}")
+            check_real(name, getattr(self, name), low=0, high=1, open_high=True)
+        check_real("evaluation_no_call_share", self.evaluation_no_call_share, low=0, high=1)
         if self.optimiser not in _OPTIMISERS:
             raise ValueError(f"unknown optimiser {self.optimiser!r}: choose from {', '.join(_OPTIMISERS)}")
-        if self.reset_at is not None and self.optimiser != "adam":
-            raise ValueError("reset_at clears Adam's moments; optimiser 'sgd' has none")
+        if self.reset_at is not None:
+            check_whole("reset_at", self.reset_at, lowest=1)
+            if self.optimiser != "adam":
+                raise ValueError("reset_at clears Adam's moments; optimiser 'sgd' has none")
+            if self.reset_at > self.steps:
+                raise ValueError(f"reset_at must not lie behind the last step {self.steps}, found {self.reset_at}")
         choose_eta(find_dialect(self.dialect), self.eta)
 
 
@@ -185,13 +192,36 @@ def train(
     world = World() if world is None else world
     base = BaseStrength() if base is None else base
     settings = GrpoSettings() if settings is None else settings
-    if not arms:
+    check_kinds(world=(world, World), base=(base, BaseStrength), settings=(settings, GrpoSettings))
+    if not isinstance(arms, Mapping) or not arms:
         raise ValueError("give at least one arm: a mapping of names to reward specs")
-    for spec in arms.values():
+    for name, spec in arms.items():
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"the name of an arm must be a text that is not empty, found {name!r}")
+        if not isinstance(spec, RewardSpec):
+            raise ValueError(f"arm {name!r} must be a RewardSpec, found {type(spec).__name__}")
         check_spec(spec)
-    alone = progress and min(workers, seeds) == 1
+    alone = progress and (workers == 1 or seeds == 1)
     run = partial(_train_seeds, arms=arms, world=world, base=base, settings=settings, seed=seed, progress=alone)
-    return run_seeds(run, seeds=seeds, workers=workers, progress=progress)
+    return run_seeds(run, seed=seed, seeds=seeds, workers=workers, progress=progress)
+
+
+def check_kinds(**given: tuple[object, type]) -> None:
+    """Refuse an assumption of another kind than it should be.
+
+    Parameters
+    ----------
+    **given : (value, type)
+        What was given and what it should be, by name.
+
+    Raises
+    ------
+    ValueError
+        Naming the argument.
+    """
+    for name, (value, kind) in given.items():
+        if not isinstance(value, kind):
+            raise ValueError(f"{name} must be a {kind.__name__}, found {type(value).__name__}")
 
 
 class Optimiser:
@@ -237,9 +267,9 @@ def _train_seeds(
     seed: int,
     progress: bool,
 ) -> History:
-    generators = [seed_generator(seed, number, _TRAINING) for number in numbers]
+    generators = [seed_generator(seed, number, TRAINING) for number in numbers]
     held_out = draw_prompts(
-        [seed_generator(seed, number, _EVALUATION) for number in numbers],
+        [seed_generator(seed, number, EVALUATION) for number in numbers],
         settings.evaluation_prompts,
         world,
         no_call_share=settings.evaluation_no_call_share,

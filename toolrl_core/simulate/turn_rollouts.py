@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from toolrl_core.field_checks import check_flag, check_real, check_whole
 from toolrl_core.simulate.answers import Booleans, Floats, Integers
 
 __all__ = ["FIRST_ROWS", "Rollouts", "TurnWorld", "initial_turn_logits", "roll_out", "token_log_probabilities"]
@@ -67,14 +68,13 @@ class TurnWorld:
 
     def __post_init__(self) -> None:
         for name, lowest in (("turns", 1), ("vocabulary", 3), ("content", 1)):
-            if getattr(self, name) < lowest:
-                raise ValueError(f"{name} must be at least {lowest}, found {getattr(self, name)!r}")
+            check_whole(name, getattr(self, name), lowest=lowest)
         for name in ("direct", "supported", "careless"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must lie in [0, 1], found {getattr(self, name)!r}")
+            check_real(name, getattr(self, name), low=0, high=1)
         for name in ("drift", "drift_error", "drift_void", "noise"):
-            if not 0 <= getattr(self, name) < np.inf:
-                raise ValueError(f"{name} must be finite and not negative, found {getattr(self, name)!r}")
+            check_real(name, getattr(self, name), low=0)
+        check_real("code_bias", self.code_bias)
+        check_flag("closing_learnable", self.closing_learnable)
 
     @property
     def rows(self) -> int:

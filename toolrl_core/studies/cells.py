@@ -171,11 +171,19 @@ def _reduced(curve: Floats, steps: Integers, moment: str) -> Floats:
     if moment == "late":
         return np.asarray(curve[:, -max(1, len(steps) // 4) :].mean(axis=1))
     if moment == "peak":
-        return np.asarray(curve.max(axis=1) / np.maximum(np.median(curve, axis=1), 1e-12))
+        return _over_median(curve)
+    if moment == "burst":
+        return _over_median(curve[:, len(steps) // 4 :])
     places = np.flatnonzero(steps == int(moment))
     if not places.size:
         raise StudyError(f"no evaluation after step {moment}: choose from {steps.tolist()}")
     return np.asarray(curve[:, places[0]])
+
+
+def _over_median(curve: Floats) -> Floats:
+    """Divide the largest value by the median; missing where the median is next to nothing."""
+    median = np.median(curve, axis=1)
+    return np.where(median > 1e-6, curve.max(axis=1) / np.maximum(median, 1e-6), np.nan)
 
 
 def _thinned(curve: Floats, steps: Integers, every: int) -> list[list[str]]:

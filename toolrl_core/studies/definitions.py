@@ -29,9 +29,9 @@ __all__ = [
 ]
 
 ENGINES = ("answers", "turns")
-MOMENTS = ("final", "late", "mean", "peak")
+MOMENTS = ("final", "late", "mean", "peak", "burst")
 """What a curve is reduced to, beside the value at a step: its last value, the mean of its last quarter, the mean of all
-of it, and its largest value over its median."""
+of it, and its largest value over its median, in the whole run and after its first quarter."""
 
 
 class StudyError(ValueError):
