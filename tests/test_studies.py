@@ -439,7 +439,7 @@ class TestResults:
         assert results.load_results(tmp_path, study).level("settings", "", "original", "usable").seeds == 3
 
     def test_rows_of_another_plan_are_not_stored(self, study, rows, tmp_path):
-        with pytest.raises(StudyError, match="example has 4 settings, but the rows to be stored are of 3 others"):
+        with pytest.raises(StudyError, match="not those of the 4 settings of example"):
             results.write_results(tmp_path, study, rows[1:])
         assert list(tmp_path.iterdir()) == []
 

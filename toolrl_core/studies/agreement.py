@@ -33,7 +33,7 @@ class Finding:
     interval : Interval
         The difference that decides; positive is the paper's side.
     result : {"agrees", "level", "contradicts"}
-        Level: the 95 % interval holds 0, or the difference is smaller than what counts.
+        Level: the 95 % interval holds 0, the difference is smaller than what counts, or a value is missing.
     """
 
     block: str
@@ -158,7 +158,7 @@ def judge(study: Study, results: Results, direction: Direction) -> Judgement:
     In a setting all comparisons of the direction have to hold. Each is a paired difference over seeds with Student's
     95 % interval: it agrees if the interval lies above 0 and the mean reaches the smallest difference that counts, and
     contradicts on the other side. "At least" agrees if the interval lies above minus that difference, and contradicts
-    if it lies below.
+    if it lies below. If the value of a seed is missing (NaN) there is no interval, and the setting is level.
     """
     cells = [cell for block in study.blocks if block.name in direction.blocks for cell in block.cells()]
     places: list[tuple[tuple[Cell, ...], Mapping[str, str]]]

@@ -13,13 +13,14 @@ RESULT_MODULES = ("toolrl_core.studies.cells",)
 """What produces the rows; everything that it imports from the package counts too."""
 NAMING_MODULES = (
     "toolrl_core.studies.definitions",
+    "toolrl_core.studies.design",
     "toolrl_core.equality",
     "toolrl_core.formats",
     "toolrl_core.matching",
     "toolrl_core.parsing",
 )
-"""Modules that are left out: what the first makes of a definition has a digest of its own, `Study.plan`, and from the
-others a reward takes only the names of its options, for answers of the miniature are never read as text."""
+"""Modules that are left out: what the first two make of a definition has a digest of its own, `Study.plan`, and from
+the others a reward takes only the names of its options, for answers of the miniature are never read as text."""
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -35,7 +36,12 @@ def code_digest(start: tuple[str, ...] = RESULT_MODULES) -> str:
     Returns
     -------
     str
-        Sixteen hexadecimal digits. Comments, docstrings and blank lines do not count.
+        Sixteen hexadecimal digits. Docstrings, blank lines and comments on lines of their own do not count; a comment
+        behind code does.
+
+    Notes
+    -----
+    How rows are laid out in files is not behind the digest: each file holds a digest of its own content.
 
     Examples
     --------
@@ -94,7 +100,7 @@ def significant_lines(source: str) -> list[str]:
     Returns
     -------
     list of str
-        The same for every version of Python.
+        The same for every version of Python. A comment behind code stays.
 
     Examples
     --------

@@ -168,9 +168,7 @@ def write_results(folder: str | Path, study: Study, rows: Iterable[CellRows]) ->
     found = [(str(line[0]), str(line[1])) for values, _ in rows for line in values[:1]]
     wanted = [(cell.block, cell.setting) for cell in study.cells()]
     if found != wanted:
-        raise StudyError(
-            f"{study.name} has {len(wanted)} settings, but the rows to be stored are of {len(found)} others"
-        )
+        raise StudyError(f"the rows to be stored are not those of the {len(wanted)} settings of {study.name}")
     values, curves = ([line for part in parts for line in part] for parts in zip(*rows, strict=True))
     seeds = [f"seed_{number}" for number in range(study.seeds)]
     steps = sorted({int(line[4]) for line in curves})
