@@ -547,3 +547,16 @@ def test_the_bandit_names_what_is_out_of_range():
         follow_drift(HARD, steps=-1)
     with pytest.raises(ValueError, match="at least 1"):
         train_bandit(HARD, groups=0)
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -1.0, "1"])
+def test_a_learning_rate_that_cannot_be_is_named(wrong):
+    bandit = VoidBandit(single=0.5, multi=0.9, void=0.3)
+    for train in (train_bandit, follow_drift):
+        with pytest.raises(ValueError, match="learning_rate must be finite and not negative"):
+            train(bandit, treatment="mask", learning_rate=wrong)
+
+
+def test_a_gradient_that_is_no_number_is_refused():
+    with pytest.raises(ValueError, match="before and after must be finite, found nan and 1"):
+        adam_step_after_switch(float("nan"), 1, updates_before=60, updates_after=10)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from toolrl_core.field_checks import check_real
 from toolrl_core.simulate.answers import Floats, Integers
 from toolrl_core.simulate.training import GrpoSettings, Optimiser
 
@@ -55,7 +56,7 @@ def adam_step_after_switch(
     Raises
     ------
     ValueError
-        If a decay lies outside [0, 1), or a count or a deviation is too small.
+        If a decay lies outside [0, 1), a count or a deviation is too small, or a number is not finite.
 
     Notes
     -----
@@ -85,6 +86,9 @@ def adam_step_after_switch(
         s = np.zeros_like(s)
     g1, g2 = np.asarray(before, dtype=np.float64), np.asarray(after, dtype=np.float64)
     d1, d2 = np.asarray(noise_before, dtype=np.float64), np.asarray(noise_after, dtype=np.float64)
+    check_real("learning_rate", learning_rate, low=0)
+    if not (np.isfinite(g1).all() and np.isfinite(g2).all()):
+        raise ValueError(f"before and after must be finite, found {before!r} and {after!r}")
     if not ((d1 >= 0).all() and (d2 >= 0).all()):
         raise ValueError(f"noise must not be negative, found {noise_before!r} and {noise_after!r}")
     mean = _moment(g1, g2, s, n, beta1)

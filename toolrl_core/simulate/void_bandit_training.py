@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from toolrl_core.advantages import group_advantages
+from toolrl_core.field_checks import check_real, check_whole
 from toolrl_core.masks import filter_void, mask_void
 from toolrl_core.simulate.answers import Floats
 from toolrl_core.simulate.void_bandit import VoidBandit, check_start, check_treatment, expected_drift
@@ -66,8 +67,8 @@ def follow_drift(
     [1.0, 1.0]
     """
     check_start(start)
-    if steps < 0:
-        raise ValueError(f"steps must not be negative, found {steps!r}")
+    check_whole("steps", steps)
+    check_real("learning_rate", learning_rate, low=0)
     shares, logit = np.full(steps + 1, start), math.log(start / (1 - start))
     for step in range(1, steps + 1):
         slope = expected_drift(bandit, shares[step - 1], treatment=treatment, group_size=group_size)
@@ -136,11 +137,11 @@ def train_bandit(
     """
     check_treatment(treatment)
     check_start(start)
-    if min(group_size, groups, seeds) < 1 or steps < 0:
-        raise ValueError(
-            "group_size, groups and seeds must be at least 1 and steps at least 0, "
-            f"found {group_size!r}, {groups!r}, {seeds!r} and {steps!r}"
-        )
+    for name, count in (("group_size", group_size), ("groups", groups), ("seeds", seeds)):
+        check_whole(name, count, lowest=1)
+    check_whole("steps", steps)
+    check_whole("seed", seed)
+    check_real("learning_rate", learning_rate, low=0)
     generator = np.random.default_rng(seed)
     per_seed = groups * group_size
     group = np.repeat(np.arange(seeds * groups), group_size)
