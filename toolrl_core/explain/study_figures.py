@@ -36,10 +36,13 @@ METRIC_LABELS: Mapping[str, str] = {
     "format": "well-formed answers (%)",
     "thought_length": "length of a thought (words)",
     "success": "right answers (%)",
+    "sound_success": "right answers without a void turn (%)",
+    "own_success": "right answers in training (%)",
     "void": "rollouts with a void turn (%)",
     "turns": "turns of a rollout",
     "multi_turn": "rollouts of several turns (%)",
     "gradient_norm": "gradient norm",
+    "gradient_norm_all": "gradient norm over all tokens",
     "largest_ratio": "largest ratio",
 }
 """What stands beside the axis of a metric; a share is shown in percent."""
