@@ -3,62 +3,24 @@
 import csv
 import dataclasses
 import io
+import json
+import sys
 
 import numpy as np
 import pytest
 
+from tests.study_cases import TEXT
 from toolrl_core.explain.ledger import DIRECTION_VERDICTS
 from toolrl_core.explain.study_figures import agreement_table, describe_ends
 from toolrl_core.schedules import LengthReward, equal_max
 from toolrl_core.simulate.histories import Interval
+from toolrl_core.studies import __main__ as command
 from toolrl_core.studies import agreement, cells, digest, results, run
 from toolrl_core.studies.__main__ import main
-from toolrl_core.studies.definitions import Comparison, Direction, StudyError, load_studies, load_study, parse_study
+from toolrl_core.studies.definitions import Comparison, Direction, StudyError, load_studies, parse_study
 
 ROOT = digest._PACKAGE.parent
 STUDIES = load_studies(ROOT / "studies")
-
-TEXT = """
-title = "Scale"
-source = "Table 6"
-engine = "answers"
-seed = 3
-seeds = 3
-metrics = ["usable", "exact"]
-moments = ["2", "final", "mean"]
-smallest = 0.01
-[settings]
-steps = 4
-evaluate_every = 2
-prompts = 4
-evaluation_prompts = 10
-[arms]
-original = {}
-equal_max = { schedule = { kind = "equal_max" } }
-[[blocks]]
-name = "grid"
-about = "How good the base is."
-[blocks.axes]
-strength = { path = "base.strength", values = [-1, 2] }
-memory.short = { "settings.beta2" = 0.9 }
-[[blocks]]
-name = "settings"
-about = "One at a time."
-one_at_a_time = true
-[blocks.axes]
-group_size = { path = "settings.group_size", values = [2] }
-[[directions]]
-id = "a"
-paper = "Equal-max ends below the original scale."
-blocks = ["grid", "settings"]
-comparisons = [{ higher = "original", lower = "equal_max", metric = "usable" }]
-[[directions]]
-id = "b"
-paper = "More so for a weak base."
-blocks = ["grid"]
-across = ["strength", "-1", "2"]
-comparisons = [{ higher = "original", lower = "equal_max", metric = "usable" }]
-"""
 
 
 @pytest.fixture(scope="module")
@@ -81,56 +43,6 @@ def table(values, *, moment="final"):
     columns = ["block", "setting", "arm", "metric", "moment", *(f"seed_{n}" for n in range(len(lines[0]) - 5))]
     frame = pd.DataFrame(lines, columns=columns)
     return results.Results(name="example", provenance={}, values=frame, curves=frame)
-
-
-class TestDefinitions:
-    def test_a_block_has_every_combination_and_a_one_at_a_time_block_its_own_setting_first(self, study):
-        assert [(cell.block, cell.setting) for cell in study.cells()] == [
-            ("grid", "strength=-1; memory=short"),
-            ("grid", "strength=2; memory=short"),
-            ("settings", ""),
-            ("settings", "group_size=2"),
-        ]
-
-    @pytest.mark.parametrize(
-        ("old", "new", "message"),
-        [
-            ('engine = "answers"', 'engine = "tokens"', "engine names 'tokens': choose from answers, turns"),
-            ("seeds = 3", "", "the field seeds is missing"),
-            ('title = "Scale"', 'title = "Scale"\nhope = 1', "unknown field hope"),
-            ('"final", "mean"]', '"final", "best"]', "moments names 'best': choose from final, late, mean, peak"),
-            ('lower = "equal_max", metric = "usable" }]\n[[', 'lower = "max", metric = "usable" }]\n[[', "names 'max'"),
-            ('metric = "usable" }]\n[[', 'metric = "reward" }]\n[[', "names 'reward': choose from usable, exact"),
-            ('across = ["strength", "-1", "2"]', 'across = ["strength", "-1", "3"]', "names '3': choose from -1, 2"),
-            ('across = ["strength", "-1", "2"]', 'across = ["size", "-1", "2"]', "choose from strength, memory"),
-            ('name = "settings"', 'name = "grid"', "two blocks have the same name"),
-            ("one_at_a_time = true", "sometimes = true", "block settings: unknown field sometimes"),
-            ('memory.short = { "settings.beta2" = 0.9 }', "memory.short = 0.9", "axis memory: give path and values"),
-            ("[arms]\noriginal = {}", "[arms", ""),
-        ],
-    )
-    def test_a_wrong_definition_is_refused_and_the_message_names_the_field(self, tmp_path, old, new, message):
-        assert old in TEXT
-        path = tmp_path / "wrong.toml"
-        path.write_text(TEXT.replace(old, new, 1))
-        with pytest.raises(StudyError, match=r"^wrong\.toml: ") as raised:
-            load_study(path)
-        assert message in str(raised.value)
-
-    def test_a_folder_without_definitions_is_refused(self, tmp_path):
-        with pytest.raises(StudyError, match="no definition of a study"):
-            load_studies(tmp_path)
-
-    @pytest.mark.parametrize("name", STUDIES)
-    def test_every_study_says_what_would_count_as_agreement(self, name):
-        study = STUDIES[name]
-        assert study.directions
-        assert all(direction.paper.endswith(".") and direction.smallest > 0 for direction in study.directions)
-        assert all(block.about.endswith(".") for block in study.blocks)
-
-    def test_no_two_studies_share_a_seed(self):
-        seeds = [study.seed for study in STUDIES.values()]
-        assert len(set(seeds)) == len(seeds)
 
 
 class TestCells:
@@ -208,6 +120,17 @@ class TestAgreement:
     def test_a_setting_is_judged_by_interval_and_size(self, mean, half_width, at_least, expected):
         interval = Interval(mean=mean, half_width=half_width, seeds=9)
         assert agreement._result(interval, 0.01, at_least=at_least) == expected
+
+    def test_a_missing_value_leaves_a_setting_level(self, study):
+        stored = table(
+            {
+                ("grid", f"strength={strength}; memory=short", arm): values
+                for strength in ("-1", "2")
+                for arm, values in {"original": [0.9, "nan", 0.9], "equal_max": [0.1, 0.1, 0.1]}.items()
+            }
+        )
+        only = dataclasses.replace(study.directions[0], blocks=("grid",))
+        assert [finding.result for finding in agreement.judge(study, stored, only).findings] == ["level", "level"]
 
     def test_all_comparisons_have_to_hold_and_the_weakest_is_shown(self, study):
         chain = Direction(
@@ -296,6 +219,9 @@ class TestDigest:
     def test_comments_docstrings_and_blank_lines_do_not_count(self):
         dressed = '"""Module."""\n\n# note\ndef f(x):\n    """Say.\n\n    More.\n    """\n    return x  # here\n'
         assert digest.significant_lines(dressed) == ["def f(x):", "    return x  # here"]
+
+    def test_a_comment_behind_code_counts(self):
+        assert digest.significant_lines("x = 1\n") != digest.significant_lines("x = 1  # here\n")
 
     def test_a_text_that_is_no_docstring_counts(self):
         assert digest.significant_lines('TEXT = """one\ntwo"""\n') == ['TEXT = """one', 'two"""']
@@ -511,6 +437,73 @@ class TestRunning:
         found = run.run_study(study, cache=tmp_path)
         assert later == ["", "group_size=2"]
         assert [[list(row) for row in part.values] for part in found] == [part.values for part in rows]
+
+    @pytest.mark.parametrize(
+        "damage", ["", "{", "[]", '{"values": []}', '{"values": [], "curves": []}', '{"values": 1, "curves": 2}']
+    )
+    def test_a_damaged_finished_setting_is_run_again(self, study, rows, tmp_path, monkeypatch, damage):
+        run.run_study(study, cache=tmp_path)
+        first = sorted((tmp_path / "example").iterdir())[0]
+        whole = first.read_text()
+        first.write_text(damage)
+        count = []
+        monkeypatch.setattr(run, "run_cell", lambda *given: count.append(1) or cells.run_cell(*given))
+        found = run.run_study(study, cache=tmp_path)
+        assert len(count) == 1
+        assert first.read_text() == whole
+        assert [[list(row) for row in part.values] for part in found] == [part.values for part in rows]
+
+    def test_a_finished_setting_with_a_row_too_few_is_run_again(self, study, rows, tmp_path):
+        run.run_study(study, cache=tmp_path)
+        for path in (tmp_path / "example").iterdir():
+            kept = json.loads(path.read_text())
+            path.write_text(json.dumps({**kept, "values": kept["values"][1:]}))
+        assert [len(part.values) for part in run.run_study(study, cache=tmp_path)] == [
+            len(part.values) for part in rows
+        ]
+
+    def test_a_run_leaves_finished_settings_alone(self, study, tmp_path):
+        run.run_study(study, cache=tmp_path)
+        assert {path.suffix for path in (tmp_path / "example").iterdir()} == {".json"}
+
+    @pytest.mark.parametrize("workers", [0, -1, 1.0, True, "2"])
+    def test_a_count_of_workers_that_cannot_be_is_refused(self, study, tmp_path, workers):
+        with pytest.raises(StudyError, match="workers must be at least 1 and a whole number"):
+            run.run_study(study, workers=workers)
+        with pytest.raises(StudyError, match="workers must be at least 1 and a whole number"):
+            run.run_studies([study], results=tmp_path, cache=tmp_path, workers=workers)
+
+    @pytest.mark.parametrize("place", ["results", "cache"])
+    def test_a_file_in_the_place_of_a_folder_is_refused_before_anything_is_run(
+        self, study, tmp_path, monkeypatch, place
+    ):
+        (tmp_path / place).write_text("")
+        monkeypatch.setattr(run, "run_cell", lambda *given: pytest.fail("ran"))
+        with pytest.raises(StudyError, match=rf"the folder .*{place}.* cannot be made"):
+            run.run_studies([study], results=tmp_path / "results", cache=tmp_path / "cache")
+
+    def test_progress_without_its_package_is_refused_but_the_command_does_without(
+        self, study, tmp_path, monkeypatch, capsys
+    ):
+        monkeypatch.setitem(sys.modules, "tqdm", None)
+        monkeypatch.setitem(sys.modules, "tqdm.auto", None)
+        with pytest.raises(StudyError, match="progress=True needs the package tqdm"):
+            run.run_study(study, progress=True)
+        monkeypatch.setattr(command, "find_spec", lambda name: None)
+        monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+        (tmp_path / "example.toml").write_text(TEXT)
+        folders = [f"--{name}={tmp_path / name}" for name in ("results", "cache")]
+        assert main([f"--definitions={tmp_path}", "--workers=1", *folders]) == 0
+
+    def test_an_interrupted_command_says_how_to_go_on(self, tmp_path, monkeypatch, capsys):
+        def interrupt(*given):
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(run, "run_cell", interrupt)
+        (tmp_path / "example.toml").write_text(TEXT)
+        folders = [f"--{name}={tmp_path / name}" for name in ("results", "cache")]
+        assert main([f"--definitions={tmp_path}", "--workers=1", *folders]) == 130
+        assert capsys.readouterr().err.strip() == "interrupted: run again to go on"
 
     def test_only_stale_studies_are_run(self, study, tmp_path):
         options = {"results": tmp_path / "results", "cache": tmp_path / "cache"}

@@ -5,12 +5,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from toolrl_core.studies.agreement import judge_all
 from toolrl_core.studies.definitions import StudyError, load_studies
 from toolrl_core.studies.results import load_results
 from toolrl_core.studies.run import run_studies
+
+INTERRUPTED = 130
+"""Exit code of a command that was interrupted: 128 and the number of the signal."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -28,6 +32,9 @@ def main(arguments: list[str] | None = None) -> int:
     except StudyError as error:
         print(error, file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("\ninterrupted: run again to go on", file=sys.stderr)
+        return INTERRUPTED
     return 0
 
 
@@ -43,7 +50,7 @@ def _run(given: argparse.Namespace) -> None:
             results=given.results,
             cache=given.cache,
             workers=given.workers,
-            progress=sys.stderr.isatty(),
+            progress=sys.stderr.isatty() and find_spec("tqdm") is not None,
             anew=given.anew,
         )
         print(f"{study.name}: {len(study.cells())} settings, {'run' if done else 'current'}", flush=True)

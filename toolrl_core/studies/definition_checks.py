@@ -128,15 +128,15 @@ def _check_path(study: Study, arms: tuple[str, ...], path: str, where: str) -> N
     if first == "arms" and study.engine == "answers":
         if len(rest) < 2:
             raise StudyError(f"{where}: {path!r} must name an arm and an option, arms.NAME.OPTION")
-        one_of(f"{where}: {path!r}", rest[0], arms)
+        one_of(f"{where}: the path {path!r}", rest[0], arms)
         options, deeper = _OPTIONS, rest[1:]
     else:
         tables = [*known, "arms"] if study.engine == "answers" else [*known]
-        one_of(f"{where}: {path!r}", first, tables)
+        one_of(f"{where}: the path {path!r}", first, tables)
         options, deeper = known[first], rest
     if not deeper:
         raise StudyError(f"{where}: {path!r} must name a field, {first}.FIELD (with the whole path in quotes)")
-    one_of(f"{where}: {path!r}", deeper[0], options)
+    one_of(f"{where}: the path {path!r}", deeper[0], options)
     if len(deeper) > 1 and (first not in ("arms", "spec") or deeper[0] not in _NESTED):
         raise StudyError(f"{where}: {path!r} goes on below {deeper[0]}, which is no table")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
@@ -52,11 +53,14 @@ def run_studies(
     Raises
     ------
     StudyError
-        If a definition names something unknown, or joblib is missing.
+        If a definition names something unknown, a count of workers is not at least 1, a folder cannot be made, or
+        joblib or tqdm is needed and missing.
     """
+    _check_workers(workers)
     done = []
     for study in studies:
         if anew or not is_current(results, study):
+            _make_folder(Path(results))
             rows = run_study(study, cache=None if anew else cache, workers=workers, progress=progress)
             write_results(results, study, rows)
             done.append(study.name)
@@ -89,10 +93,11 @@ def run_study(
     StudyError
         As `run_studies`.
     """
+    _check_workers(workers)
     cells = study.cells()
     folder = None if cache is None else Path(cache) / study.name
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
+        _make_folder(folder)
     if workers == 1:
         found: Iterable[CellRows] = (_finished(study, cell, folder) for cell in cells)
     else:
@@ -102,7 +107,25 @@ def run_study(
             raise StudyError("workers above 1 need the package joblib") from None
         tasks = [joblib.delayed(_finished)(study, cell, folder) for cell in cells]
         found = joblib.Parallel(n_jobs=workers, return_as="generator")(tasks)
-    return list(progress_bar(found, len(cells), study.name) if progress else found)
+    if not progress:
+        return list(found)
+    try:
+        shown = progress_bar(found, len(cells), study.name)
+    except ValueError as error:
+        raise StudyError(str(error)) from None
+    return list(shown)
+
+
+def _check_workers(workers: int) -> None:
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise StudyError(f"workers must be at least 1 and a whole number, found {workers!r}")
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StudyError(f"the folder {folder} cannot be made: {error}") from None
 
 
 def _finished(study: Study, cell: Cell, folder: Path | None) -> CellRows:
@@ -110,13 +133,39 @@ def _finished(study: Study, cell: Cell, folder: Path | None) -> CellRows:
     if folder is None:
         return run_cell(study, cell)
     path = folder / f"{_key(study, cell)}.json"
-    if path.exists():
-        return CellRows(**json.loads(path.read_text(encoding="utf8")))
+    kept = _kept(study, cell, path)
+    if kept is not None:
+        return kept
     rows = run_cell(study, cell)
-    partial = path.with_suffix(".partial")
-    partial.write_text(json.dumps(rows._asdict()), encoding="utf8")
-    partial.replace(path)
+    # Several runs may be at work on the same setting: each writes a file of its own before it takes the place.
+    partial = path.with_suffix(f".{os.getpid()}.partial")
+    try:
+        partial.write_text(json.dumps(rows._asdict()), encoding="utf8")
+        partial.replace(path)
+    except OSError as error:
+        raise StudyError(f"a finished setting cannot be kept: {error}") from None
+    finally:
+        partial.unlink(missing_ok=True)
     return rows
+
+
+def _kept(study: Study, cell: Cell, path: Path) -> CellRows | None:
+    """Read the rows of a finished setting; a file that is damaged counts as none."""
+    try:
+        rows = CellRows(**json.loads(path.read_text(encoding="utf8")))
+        places = [tuple(line[:5]) for line in rows.values]
+        whole = all(len(line) == 5 + study.seeds for line in rows.values) and all(
+            len(line) == 7 for line in rows.curves
+        )
+    except (OSError, ValueError, TypeError):
+        return None
+    wanted = [
+        (cell.block, cell.setting, arm, metric, moment)
+        for arm in study.arms_of(cell.block)
+        for metric in study.metrics
+        for moment in study.moments
+    ]
+    return rows if whole and places == wanted and rows.curves else None
 
 
 def _key(study: Study, cell: Cell) -> str:
