@@ -300,7 +300,7 @@ class TestResults:
         means = [float(row[5]) for row in rows[1].curves if row[:4] == where]
         assert curve["mean"].tolist() == means
         ends = describe_ends(stored, *where[:2], ["equal_max"], "exact")
-        assert ends == f"exact answers (%): equal max from {100 * means[0]:.1f} to {100 * means[-1]:.1f}."
+        assert ends == f"exact answers (%): equal-max from {100 * means[0]:.1f} to {100 * means[-1]:.1f}."
 
     def test_a_row_that_is_not_there_is_named(self, study, rows, tmp_path):
         results.write_results(tmp_path, study, rows)

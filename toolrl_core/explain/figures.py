@@ -20,7 +20,19 @@ import pandas as pd
 from cycler import cycler
 from matplotlib.figure import Figure
 
-__all__ = ["PALETTE", "ROLES", "Picture", "Role", "colour", "line_style", "show", "to_svg", "to_table", "use_style"]
+__all__ = [
+    "PALETTE",
+    "ROLES",
+    "Picture",
+    "Role",
+    "colour",
+    "label_of",
+    "line_style",
+    "show",
+    "to_svg",
+    "to_table",
+    "use_style",
+]
 
 PALETTE: Mapping[str, str] = MappingProxyType(
     {
@@ -147,6 +159,26 @@ def colour(name: str) -> str:
     raise ValueError(f"unknown colour {name!r}; roles: {', '.join(ROLES)}; hues: {', '.join(PALETTE)}")
 
 
+def label_of(name: str) -> str:
+    """Write the name of an idea as a page writes it: "equal-max", "drop group".
+
+    Parameters
+    ----------
+    name : str
+        A name as code spells it.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> label_of("equal_max"), label_of("drop_group")
+    ('equal-max', 'drop group')
+    """
+    return name.replace("_", "-" if name in ("equal_max", "two_stage") else " ")
+
+
 def line_style(name: str) -> dict[str, str]:
     """Give the keywords that draw an idea as a line, for matplotlib's ``Axes.plot``.
 
@@ -177,7 +209,7 @@ def line_style(name: str) -> dict[str, str]:
         "color": PALETTE[role.hue],
         "marker": role.marker,
         "linestyle": role.line,
-        "label": name.replace("_", " "),
+        "label": label_of(name),
     }
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.axes import Axes
 
-from toolrl_core.explain.figures import ROLES, colour, line_style
+from toolrl_core.explain.figures import ROLES, colour, label_of, line_style
 from toolrl_core.simulate.answers import Floats
 from toolrl_core.simulate.histories import History, Interval
 from toolrl_core.studies.agreement import AGREES, CONTRADICTS, LEVEL, Judgement
@@ -23,6 +23,8 @@ __all__ = [
     "describe_ends",
     "draw_differences",
     "draw_history",
+    "draw_intervals",
+    "draw_shares",
     "draw_stored",
     "scale_of",
     "sign",
@@ -147,7 +149,7 @@ def describe_ends(results: Results, block: str, setting: str, arms: Iterable[str
     ends = []
     for arm in arms:
         curve = results.curve(block, setting, arm, metric)["mean"].to_numpy(dtype=np.float64) * scale_of(metric)
-        ends.append(f"{arm.replace('_', ' ')} from {sign(curve[0])} to {sign(curve[-1])}")
+        ends.append(f"{label_of(arm)} from {sign(curve[0])} to {sign(curve[-1])}")
     return f"{METRIC_LABELS[metric]}: {'; '.join(ends)}."
 
 
@@ -183,6 +185,51 @@ def draw_differences(
     axes.set(xlabel=f"difference ({unit})", ylim=(-0.7, len(rows) - 0.3))
     axes.grid(visible=False, axis="y")
     axes.grid(visible=True, axis="x")
+
+
+def draw_intervals(
+    axes: Axes, places: Sequence[float], intervals: Iterable[Interval], *, factor: float = 100.0, **style: Any
+) -> None:
+    """Draw 95 % intervals over places, joined by a line.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to draw.
+    places : sequence of float
+        Where each interval stands.
+    intervals : iterable of Interval
+        One for each place.
+    factor : float
+        Between a stored value and the axis: 100 for a share in percent.
+    **style
+        Passed on to ``Axes.errorbar``: colour, marker, label and so on.
+    """
+    found = list(intervals)
+    means = [factor * interval.mean for interval in found]
+    halves = [factor * interval.half_width for interval in found]
+    axes.errorbar(places, means, yerr=halves, **{"capsize": 2, **style})
+
+
+def draw_shares(axes: Axes, labels: Sequence[str], parts: Mapping[str, tuple[str, Sequence[float]]]) -> None:
+    """Draw what wholes consist of, as stacked bars from top to bottom.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+        Where to draw.
+    labels : sequence of str
+        The wholes.
+    parts : mapping of name to (hue, values)
+        The parts from left to right: a name of the palette, and a value for each whole.
+    """
+    places = np.arange(len(labels))[::-1]
+    edge = np.zeros(len(labels))
+    for part, (hue, values) in parts.items():
+        axes.barh(places, values, left=edge, color=colour(hue), height=0.6, label=part)
+        edge = edge + np.asarray(values, dtype=np.float64)
+    axes.set_yticks(places, labels)
+    axes.grid(visible=False)
 
 
 def agreement_table(judgements: Mapping[str, Judgement] | Iterable[Judgement]) -> pd.DataFrame:
