@@ -54,6 +54,15 @@ def test_the_chapter_runs_with_other_parameters(source):
     assert execute(source, parameters).cells
 
 
+@pytest.mark.notebook
+@each_chapter
+def test_the_chapter_shows_a_figure_once(source):
+    shown = [(cell.id, output.get("data", {})) for cell in execute(source).cells for output in cell.get("outputs", [])]
+    assert [cell for cell, data in shown if "image/png" in data] == [], "draw and end with show(...) in one cell"
+    left_over = ("<matplotlib", "[<matplotlib")
+    assert [cell for cell, data in shown if data.get("text/plain", "").startswith(left_over)] == []
+
+
 @each_chapter
 def test_numbers_are_expected_of_every_chapter(source):
     assert expected(source).get("glued"), f"write the chapter's numbers into tests/chapters/{source.stem}.toml"
