@@ -41,7 +41,7 @@ DIRECTIONS = {
     "toolrl.5.4.length_weak_direction": "direction does not come out",
     "toolrl.5.4.thoughts_grow_direction": "direction agrees",
     "simpletir.6.5.veto_direction": "direction depends",
-    "simpletir.6.5.low_probability_direction": "direction depends",
+    "simpletir.6.5.low_probability_direction": "direction agrees",
     "simpletir.6.5.high_ratio_direction": "direction depends",
     "simpletir.6.5.stop_direction": "direction depends",
     "simpletir.5.2.single_turn_direction": "direction depends",
