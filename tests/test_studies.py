@@ -200,7 +200,7 @@ class TestAgreement:
         clear = judgement(study, [("agrees", {"strength": "1"})])
         alone = judgement(study, [], alone=[("agrees", {"strength": "1"}), ("level", {"strength": "2"})])
         shown = agreement_table([depends, clear, alone])
-        assert shown["depends most on"].tolist() == ["strength", "–", "–"]
+        assert shown["depends most on"].tolist() == ["strength of the base", "–", "–"]
         assert shown[["agrees", "level", "contradicts"]].to_numpy().tolist() == [[1, 0, 1], [1, 0, 0], [1, 1, 0]]
 
 

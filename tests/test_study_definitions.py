@@ -1,9 +1,14 @@
 """Definitions of studies: what they hold, and what is refused before anything is run."""
 
+import dataclasses
+import re
+import textwrap
+
 import pytest
 
 from tests.study_cases import NOTHING, SHORT, TEXT, TURNS, TYPES
 from toolrl_core.studies import digest
+from toolrl_core.studies.cells import run_cell
 from toolrl_core.studies.definitions import StudyError, load_studies, load_study, parse_study
 
 STUDIES = load_studies(digest._PACKAGE.parent / "studies")
@@ -145,3 +150,23 @@ class TestDefinitions:
     def test_no_two_studies_share_a_seed(self):
         seeds = [study.seed for study in STUDIES.values()]
         assert len(set(seeds)) == len(seeds)
+
+
+def test_the_definition_that_contributors_read_is_one_and_runs():
+    text = (digest._PACKAGE.parent / "CONTRIBUTING.md").read_text(encoding="utf8")
+    (block,) = re.findall(r"```toml\n( *title = .*?)```", text, flags=re.DOTALL)
+    study = parse_study(textwrap.dedent(block), name="mine")
+    assert [cell.setting for cell in study.cells()][:2] == ["strength=-1; memory=short", "strength=-1; memory=long"]
+    (direction,) = study.directions
+    assert direction.blocks == ("grid",)  # all blocks where it names none
+    short = dataclasses.replace(
+        study, seeds=2, moments=("final",), defaults={**study.defaults, "settings": {"steps": 2, "prompts": 3}}
+    )
+    assert {row[2] for row in run_cell(short, study.cells()[0]).values} == {"original", "mine"}
+
+
+def test_a_direction_is_judged_in_all_blocks_unless_it_names_some():
+    named = 'blocks = ["grid", "settings"]\n'
+    assert named in TEXT
+    study = parse_study(TEXT.replace(named, ""), name="example")
+    assert study.directions[0].blocks == ("grid", "settings")

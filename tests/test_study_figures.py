@@ -1,11 +1,12 @@
 """Figures of stored studies: intervals over places, and wholes in parts."""
 
 import matplotlib.pyplot as plt
+import numpy as np
 import pytest
 
 from toolrl_core.explain.figures import line_style
-from toolrl_core.explain.study_figures import draw_intervals, draw_shares
-from toolrl_core.simulate.histories import Interval
+from toolrl_core.explain.study_figures import draw_history, draw_intervals, draw_shares
+from toolrl_core.simulate.histories import History, Interval
 
 
 @pytest.fixture
@@ -41,3 +42,21 @@ def test_the_label_of_a_scale_has_its_hyphen():
         "two-stage",
         "void veto",
     ]
+
+
+def test_an_arm_of_ones_own_gets_a_look_that_is_free(axes):
+    history = History(
+        arms=("original", "mine", "theirs"),
+        seed=0,
+        numbers=(0, 1),
+        steps=np.array([0, 5]),
+        metrics={"exact": np.zeros((3, 2, 2))},
+        silent_groups=np.zeros((3, 2, 5)),
+        clipped=np.zeros((3, 2, 5)),
+        logits=np.zeros((3, 2, 31)),
+    )
+    draw_history(axes, history, "exact")
+    lines = axes.get_lines()
+    assert [line.get_label() for line in lines] == ["original", "mine", "theirs"]
+    assert len({line.get_color() for line in lines}) == 3
+    assert len({line.get_marker() for line in lines}) == 3

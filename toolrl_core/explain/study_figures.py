@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from toolrl_core.explain.figures import ROLES, colour, label_of, line_style
+from toolrl_core.explain.figures import PALETTE, ROLES, colour, label_of, line_style
 from toolrl_core.simulate.answers import Floats
 from toolrl_core.simulate.histories import History, Interval
 from toolrl_core.studies.agreement import AGREES, CONTRADICTS, LEVEL, Judgement
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "AXIS_LABELS",
     "METRIC_LABELS",
     "agreement_table",
     "describe_ends",
@@ -48,6 +49,16 @@ METRIC_LABELS: Mapping[str, str] = {
     "largest_ratio": "largest ratio",
 }
 """What stands beside the axis of a metric; a share is shown in percent."""
+AXIS_LABELS: Mapping[str, str] = {
+    "strength": "strength of the base",
+    "budget_share": "how often a limit of tokens applies",
+    "prompts": "prompts of a step",
+    "switch": "step of the switch",
+    "direct": "how good a direct answer is",
+    "noise": "strength of the drift",
+    "voids": "whether void turns last",
+}
+"""What an axis of a study is called in a table; others by their own name."""
 
 
 def scale_of(metric: str) -> float:
@@ -78,7 +89,7 @@ def draw_stored(axes: Axes, results: Results, block: str, setting: str, arms: It
     block, setting : str
         Which setting.
     arms : iterable of str
-        Arms to draw; the name of each is a role of the house style.
+        Arms to draw; a name that is no role of the house style gets a colour that is free.
     metric : str
         A key of `METRIC_LABELS`.
 
@@ -125,7 +136,7 @@ def _draw_band(
     mean: Floats,
     half: Floats,
 ) -> None:
-    style = line_style(arm)
+    style = line_style(arm) if arm in ROLES else _spare_style(axes, arm)
     axes.fill_between(steps, mean - half, mean + half, color=style["color"], alpha=0.2, linewidth=0)
     axes.plot(steps, mean, markevery=max(1, len(steps) // 8), **style)  # type: ignore[arg-type]
 
@@ -232,6 +243,18 @@ def draw_shares(axes: Axes, labels: Sequence[str], parts: Mapping[str, tuple[str
     axes.grid(visible=False)
 
 
+def _axis_name(axis: str) -> str:
+    return AXIS_LABELS.get(axis, axis.replace("_", " "))
+
+
+def _spare_style(axes: Axes, arm: str) -> dict[str, str]:
+    """Give an arm that is no idea of this book the look of a role that is not drawn yet."""
+    drawn = {line.get_color() for line in axes.get_lines()}
+    free = [name for name, hue in PALETTE.items() if hue not in drawn] or list(PALETTE)
+    marker = "osD^vPX*"[len(drawn) % 8]
+    return {"color": PALETTE[free[0]], "marker": marker, "linestyle": "-", "label": arm.replace("_", " ")}
+
+
 def agreement_table(judgements: Mapping[str, Judgement] | Iterable[Judgement]) -> pd.DataFrame:
     """Tabulate which directions come out, in how many settings, and on what it depends.
 
@@ -257,7 +280,7 @@ def agreement_table(judgements: Mapping[str, Judgement] | Iterable[Judgement]) -
                 "direction": judgement.direction.paper,
                 **{result: judgement.count(result) for result in (AGREES, LEVEL, CONTRADICTS)},
                 "verdict": judgement.verdict,
-                "depends most on": judgement.main_axis.replace("_", " ") if depends and judgement.main_axis else "–",
+                "depends most on": _axis_name(judgement.main_axis) if depends and judgement.main_axis else "–",
             }
         )
     return pd.DataFrame(rows)

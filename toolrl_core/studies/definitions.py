@@ -130,6 +130,8 @@ def parse_study(text: str, *, name: str) -> Study:
     for arm in arms:
         fields.table(dict(arms), arm, "arms, ")
     smallest = fields.real(given, "smallest", default=0.0)
+    blocks = tuple(_block(item) for item in fields.tables(given, "blocks"))
+    everywhere = tuple(block.name for block in blocks)
     study = Study(
         name=name,
         title=fields.name_of(given, "title"),
@@ -142,8 +144,10 @@ def parse_study(text: str, *, name: str) -> Study:
         curve_every=fields.whole(given, "curve_every", lowest=1, default=1),
         defaults={key: fields.table(given, key) for key in ("world", "base", "settings", "filters", "spec")},
         arms=arms,
-        blocks=tuple(_block(item) for item in fields.tables(given, "blocks")),
-        directions=tuple(_direction(item, smallest) for item in fields.tables(given, "directions", filled=False)),
+        blocks=blocks,
+        directions=tuple(
+            _direction(item, smallest, everywhere) for item in fields.tables(given, "directions", filled=False)
+        ),
         digest=hashlib.sha256(text.encode()).hexdigest()[:16],
     )
     fields.none_left(given)
@@ -218,14 +222,14 @@ def _label(value: object) -> str:
     return value if isinstance(value, str) else canonical(value)
 
 
-def _direction(given: dict[str, Any], smallest: float) -> Direction:
+def _direction(given: dict[str, Any], smallest: float, everywhere: tuple[str, ...]) -> Direction:
     id_ = fields.name_of(given, "id", "a direction: ")
     where = f"direction {id_}: "
     direction = Direction(
         id=id_,
         paper=fields.name_of(given, "paper", where),
         comparisons=tuple(_comparison(item, where) for item in fields.tables(given, "comparisons", where)),
-        blocks=fields.names(given, "blocks", where),
+        blocks=fields.names(given, "blocks", where) if "blocks" in given else everywhere,
         smallest=fields.real(given, "smallest", where, default=smallest),
         across=_across(given, where),
     )
