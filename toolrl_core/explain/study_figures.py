@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from toolrl_core.explain.figures import PALETTE, ROLES, colour, label_of, line_style
 from toolrl_core.simulate.answers import Floats
 from toolrl_core.simulate.histories import History, Interval
-from toolrl_core.studies.agreement import AGREES, CONTRADICTS, LEVEL, Judgement
+from toolrl_core.studies.agreement import AGREES, CONTRADICTS, LEVEL, VERDICTS, Judgement
 from toolrl_core.studies.results import Results
 
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ def agreement_table(judgements: Mapping[str, Judgement] | Iterable[Judgement]) -
     chosen = judgements.values() if isinstance(judgements, Mapping) else judgements
     rows = []
     for judgement in chosen:
-        depends = judgement.verdict == "direction depends"
+        depends = judgement.verdict == VERDICTS[1]
         rows.append(
             {
                 "direction": judgement.direction.paper,

@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from toolrl_core.field_checks import check_whole
 from toolrl_core.studies.design import StudyError
 
 __all__ = [
@@ -121,9 +122,11 @@ def names(given: Given, key: str, where: str = "") -> tuple[str, ...]:
 def whole(given: Given, key: str, where: str = "", *, lowest: int, default: int | None = None) -> int:
     """Take a whole number."""
     found = _take(given, key, where, default)
-    if isinstance(found, bool) or not isinstance(found, int) or found < lowest:
-        raise StudyError(f"{where}{key} must be at least {lowest} and a whole number, found {found!r}")
-    return found
+    try:
+        check_whole(f"{where}{key}", found, lowest=lowest)
+    except ValueError as error:
+        raise StudyError(str(error)) from None
+    return int(found)
 
 
 def real(given: Given, key: str, where: str = "", *, default: float) -> float:

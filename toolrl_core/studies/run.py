@@ -10,6 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from toolrl_core.field_checks import check_whole
 from toolrl_core.simulate.seeds import progress_bar
 from toolrl_core.studies.cells import CellRows, run_cell
 from toolrl_core.studies.definitions import Cell, Study, StudyError
@@ -117,8 +118,10 @@ def run_study(
 
 
 def _check_workers(workers: int) -> None:
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise StudyError(f"workers must be at least 1 and a whole number, found {workers!r}")
+    try:
+        check_whole("workers", workers, lowest=1)
+    except ValueError as error:
+        raise StudyError(str(error)) from None
 
 
 def _make_folder(folder: Path) -> None:
